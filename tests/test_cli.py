@@ -252,9 +252,10 @@ def test_bench_without_a_name_lists_what_can_be_measured(run):
     result = run("bench")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == 14
+    known = benches(Path(__file__).parent.parent / "bench")
+    assert [line.split()[0] for line in lines[1:]] == known
     assert any(line.startswith("record       What recording costs: time a step") for line in lines)
-    assert [one["bench"] for one in json.loads(run("bench", "--json").stdout)][:2] == ["dataset", "explore"]
+    assert [one["bench"] for one in json.loads(run("bench", "--json").stdout)] == known
 
 
 def test_a_long_table_is_laid_out_like_a_short_one():
@@ -271,8 +272,7 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     result = run("bench", "recrod")
     assert result.returncode == 2
     assert "did you mean 'record'?" in result.stderr
-    known = "dataset, explore, felt, judging, loading, matchmaking, play, play_world, rank, record, same_world, scenes, ..."
-    assert f"known: {known}\n" in run("bench", "xyzzy").stderr
+    assert "known: dataset, demos, " in run("bench", "xyzzy").stderr
     (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')
     (tmp_path / "data.py").write_text("ANSWERS = 3\n")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from interplay.record.exchange.pseudonyms import Pseudonyms
     from interplay.record.exchange.writing import Exported
 
-_MP4, _MINARI, _CROWDPLAY = "mp4", "minari", "crowdplay"
+_MP4, _VPT, _MINARI, _CROWDPLAY = "mp4", "vpt", "minari", "crowdplay"
 
 
 class PictureName(StrEnum):
@@ -112,7 +112,7 @@ def export(
     out: Annotated[
         str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")
     ] = "export",
-    format_name: Annotated[str, typer.Option("--format", help="mp4, minari, lerobot or hugging-face.")] = _MP4,
+    format_name: Annotated[str, typer.Option("--format", help="mp4, vpt, minari, lerobot or hugging-face.")] = _MP4,
     seat: Annotated[str | None, typer.Option(help="Minari: this seat only; else a data set for each.")] = None,
     observations: Annotated[
         str | None, typer.Option(help="Minari: a pipeline (default pixels), or environment for what the environment returned.")
@@ -127,8 +127,9 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write episodes in another format: a video of each (files that are there already are kept, so a stopped export goes on),
-    or data sets. Episodes of people who did not agree to a release are left out, whatever you ask for; people get pseudonyms.
+    """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (files that are there
+    already are kept, so a stopped export goes on), or data sets. Episodes of people who did not agree to a release are left
+    out, whatever you ask for; people get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot
@@ -143,11 +144,11 @@ def export(
         raise typer.BadParameter(
             "give episode ids, or --all for every episode, or choose some by --task and --where, or by --query"
         )
-    if format_name not in (formats := [_MP4, *_DATA_SETS]):
+    if format_name not in (formats := [_MP4, _VPT, *_DATA_SETS]):
         raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
     if format_name != _MINARI and (seat is not None or observations is not None):
         raise typer.BadParameter("--seat and --observations are of data sets of Minari: add --format minari")
-    if format_name in (_MP4, _MINARI) and (pictures is not None or license_name is not None):
+    if format_name in (_MP4, _VPT, _MINARI) and (pictures is not None or license_name is not None):
         raise typer.BadParameter("--pictures and --license are of other data sets; add --format lerobot or hugging-face")
     archive = open_archive(data, database, must_exist=True)
     saved = None if query is None else Queries(archive).find(query)
@@ -164,6 +165,9 @@ def export(
         if not episode_ids:  # answers about a video may have been imported without it
             episodes = [episode for episode in episodes if not episode.is_video_only or episode.sha256 is not None]
         _export_videos(episodes, Path(out), released.num_withheld, left_out, as_json=as_json)
+        return
+    if format_name == _VPT:
+        _export_recordings(released.episodes, Path(out), archive.root, released.num_withheld, left_out, as_json=as_json)
         return
     if not released.episodes and released.num_withheld:
         with misuse():
@@ -237,6 +241,24 @@ def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_o
         as_json=as_json,
         text="\n".join([said, *left_out]),
     )
+
+
+def _export_recordings(
+    episodes: list[Episode], out: Path, root: Path, num_withheld: int, withheld: list[str], *, as_json: bool
+) -> None:
+    """A video and lines for each episode."""
+    from interplay.learn.recordings.exporting import export as write
+    from interplay.record.exchange.pseudonyms import open_pseudonyms
+
+    with progress() as bar:
+        done = bar.add_task("exporting frames", total=sum(episode.num_steps + 1 for episode in episodes))
+        result = write(episodes, out, pseudonyms=open_pseudonyms(root), advance=lambda frames: bar.advance(done, frames))
+    lines = [
+        f"Wrote {len(result.written)} recordings to {out}" + (f"; {len(result.kept)} were there already" if result.kept else "")
+    ]
+    lines += [f"left out {name}: {reason}" for name, reason in result.left_out.items()]
+    document = {"written": result.written, "kept": result.kept, "left_out": result.left_out, "num_withheld": num_withheld}
+    emit(document, as_json=as_json, text="\n".join([*lines, *withheld]))
 
 
 def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]:

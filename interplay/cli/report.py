@@ -267,8 +267,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
     """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
-    from interplay.report.efforts import archived_efforts
-    from interplay.report.recordings import recorded_efforts
+    from interplay.report.efforts import archived_efforts, recorded_efforts
 
     if recordings is None:
         return list(archived_efforts(archive)), "human episodes of this archive"

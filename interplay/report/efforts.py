@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from interplay.learn.recordings.counting import Ending, Recording, count_recordings, ending_of, episodes_of
 from interplay.report.bedd_paper import short_name, task_ids
-from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -34,15 +35,32 @@ class Effort(NamedTuple):
     size_bytes: int | None = None
 
     @property
-    def ending(self) -> Literal["escape", "timeout", "death"]:
-        """How it ended, by the paper's rule: without ESC, the time limit's steps or more are a timeout, fewer a death.
+    def ending(self) -> Ending:
+        """How it ended, by the paper's rule."""
+        return ending_of(self.task, self.num_steps, has_escape=self.ended_by_player)
 
-        >>> Effort("FindCave", 3_600, 0, 0, False).ending, Effort("FindCave", 3_599, 0, 0, False).ending
-        ('timeout', 'death')
-        """
-        if self.ended_by_player:
-            return "escape"
-        return "timeout" if self.num_steps >= find(task_ids()[self.task]).max_steps else "death"
+
+def recorded_efforts(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Effort]:
+    """Count every episode below a folder of recordings; `on_file` is told how many of how many files are done.
+
+    Raises:
+        RecordingsError: If there is no such folder, or nothing in it whose task is known.
+    """
+    return [effort_of(parts) for parts in episodes_of(count_recordings(folder, on_file=on_file).values())]
+
+
+def effort_of(parts: Sequence[Recording]) -> Effort:
+    """An episode counted from its files; the player ended it if the last one has the ESC."""
+    return Effort(
+        parts[0].task,
+        sum(part.num_steps for part in parts),
+        sum(part.num_clicks for part in parts),
+        sum(part.num_moving for part in parts),
+        parts[-1].has_escape,
+        sum(part.num_unreadable for part in parts),
+        num_files=len(parts),
+        size_bytes=sum(part.size_bytes for part in parts),
+    )
 
 
 def archived_efforts(archive: Archive) -> Iterator[Effort]:

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interplay.report.efforts import Effort
-from interplay.report.recordings import PART_STEPS, RecordingName, RecordingsError, count_recording, recorded_efforts
+from interplay.learn.recordings.counting import PART_STEPS, count_recording
+from interplay.learn.recordings.names import RecordingName, RecordingsError
+from interplay.report.efforts import Effort, recorded_efforts
 
 
 def frame(*, keys=(), new=(), held=(), gui=False) -> dict:
@@ -142,11 +143,10 @@ def test_other_sessions_tasks_and_names_are_other_episodes(tmp_path):
     assert [effort.num_files for effort in recorded_efforts(tmp_path)] == [1] * 5
 
 
-def test_the_next_file_in_time_counts_not_the_next_by_name(tmp_path):
-    part(tmp_path / "waterfall", "b-0123456789ab-20220716-190000")
-    part(tmp_path / "waterfall", "a-0123456789ab-20220716-190500", 50, end=ESCAPE)
-    (effort,) = recorded_efforts(tmp_path)
-    assert (effort.num_steps, effort.ending) == (6_050, "escape")
+def test_a_session_is_of_one_player_though_others_have_one_of_that_name(tmp_path):
+    part(tmp_path / "waterfall", "b-f153ac423f61-20220716-190000")
+    part(tmp_path / "waterfall", "a-f153ac423f61-20220716-190500", 50, end=ESCAPE)
+    assert sorted(effort.num_steps for effort in recorded_efforts(tmp_path)) == [50, 6_000]
 
 
 @pytest.mark.parametrize(

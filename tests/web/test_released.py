@@ -177,10 +177,10 @@ def test_a_process_killed_at_any_byte_goes_on(ours, address, token, tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "INTERPLAY_TOKEN": token}
     code = f"""
 import os, signal, sys
-import interplay.record.exchange.pulling as pulling
-pulling._CHUNK_BYTES = 512
+import interplay.record.exchange.line as line
+line._CHUNK_BYTES = 512
 left = [int(sys.argv[1])]
-came = pulling._Line.file
+came = line.Line.file
 def counted(self, path, part, size, told):
     def tell(done):
         left[0] -= 1
@@ -188,7 +188,7 @@ def counted(self, path, part, size, told):
             os.kill(os.getpid(), signal.SIGKILL)
         told(done)
     return came(self, path, part, size, tell)
-pulling._Line.file = counted
+line.Line.file = counted
 from interplay.cli import main
 main(["episodes", "pull", {address!r}, "--data", {str(data)!r}, "--json"])
 """

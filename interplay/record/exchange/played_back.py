@@ -34,13 +34,15 @@ class PlayedBack(PlayableEnv):
     """Gives what it is handed, whatever the actions. Its picture is the observation of the first seat where that is one, unless
     there are pictures of their own.
 
-    Pictures with a palette are kept as they are, others as video beside the observation, which is exact.
+    Pictures with a palette are kept as they are, others as video beside the observation, which is exact; with `observes_view`
+    as video alone.
 
     Args:
         observations: T + 1 of them; with several seats mappings.
         steps: T of them.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
         pictures: What was seen beside the observations, one for each of them.
+        observes_view: Whether the observations are pictures of which only the video is kept.
     """
 
     def __init__(
@@ -52,10 +54,12 @@ class PlayedBack(PlayableEnv):
         steps: Sequence[Taken],
         palette: np.ndarray | None,
         pictures: Iterable[Frame] | None = None,
+        *,
+        observes_view: bool = False,
     ) -> None:
         self.task = task
         self.action_space, self.observation_space = action_space, observation_space
-        self.observes_view = palette is not None and pictures is None
+        self.observes_view = (palette is not None or observes_view) and pictures is None
         self.frame_policy = "video" if palette is None else "indexed"
         self._palette = palette
         self._observations, self._steps = observations, steps

@@ -84,6 +84,7 @@ class Brought:
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
         pictures: Reads the pictures of an episode whose observations are something else; None where there are none.
         remark: What else is said of an episode that no replay proves.
+        observes_view: Whether the observations are pictures of which only the video is kept.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Brought:
     palette: np.ndarray | None = None
     pictures: Callable[[], Iterable[Frame]] | None = None
     remark: str = ""
+    observes_view: bool = False
 
 
 def check_names(task: Task) -> None:
@@ -226,6 +228,7 @@ class Importing:
             brought.steps,
             brought.palette,
             None if brought.pictures is None else brought.pictures(),
+            observes_view=brought.observes_view,
         )
         episode = self._record(brought, RecordedEpisode(world, self._recorder(brought, world)), None)
         assert isinstance(episode, Episode)

@@ -18,6 +18,7 @@ from interplay.errors import InterplayError, MisuseError
 from interplay.files import to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.line import Line, LineError, Parameters
 from interplay.record.exchange.proving import EPISODE_ID, check_code, check_names
 from interplay.record.sealed import Episode
 from interplay.store import episodes as queries
@@ -25,13 +26,6 @@ from interplay.store.participants import participant_number
 
 FOLDER = "pulled"
 """Of the data folder: files that are not whole yet."""
-ATTEMPTS = 5
-"""Times in a row that nothing comes before a pull gives up; it goes on when it is called again."""
-_WAIT_S = 0.5
-_TIMEOUT_S = 60.0
-_CHUNK_BYTES = 1 << 16
-_MAX_PAGE_BYTES = 4 << 20
-"""Of a page of the list; a hundred episodes are 20 kB."""
 
 
 class PullError(RecordingError, MisuseError):
@@ -104,11 +98,8 @@ def pull_episodes(
     result = Pulled()
     folder = archive.root / FOLDER
     folder.mkdir(exist_ok=True)
-    # Nothing is packed on the way: hashes and lengths are those of the files, and nothing can grow when it is unpacked.
-    headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
-    with httpx.Client(base_url=address, headers=headers, timeout=_TIMEOUT_S) as client:
-        line = _Line(client, sleep)
-        offers = list(_offers(line, asked, result))
+    with Line.to(address, {"Authorization": f"Bearer {token}"}, _refusal, sleep) as line:
+        offers = list(_offers(line, address, asked, result))
         with archive.database.read() as session:
             known = set(queries.episode_ids(session))
         result.there_already = [offer.id for offer in offers if offer.id in known]
@@ -123,7 +114,7 @@ def pull_episodes(
 
             try:
                 result.fetched.append(_fetch(archive, line, folder, offer, came))
-            except _LineError:
+            except LineError:
                 raise
             except InterplayError as error:
                 result.refused[offer.id] = str(error)
@@ -138,107 +129,40 @@ def pull_episodes(
     return result
 
 
-class _LineError(RecordingError):
-    """The server does not answer any more."""
+def _refusal(answer: httpx.Response, body: bytes) -> PullError:
+    """What an answer that is none means."""
+    where = answer.url.copy_with(path="/", query=None)
+    if answer.status_code in (401, 403):
+        return PullError(
+            f"{where} does not accept this token\nThe operator's token is in operator.token of that server's data folder."
+        )
+    if not answer.is_error:
+        return PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
+    try:
+        message = dict(json.loads(body)).get("message")
+    except (ValueError, TypeError, RecursionError):
+        message = None
+    return PullError(f"{where} answers {answer.status_code}: {message or 'is it an Interplay server of this release?'}")
 
 
-class _Line:
-    """Requests that are sent again when the line is cut; what they have brought counts as new courage."""
-
-    def __init__(self, client: httpx.Client, sleep: Callable[[float], None]) -> None:
-        self._client = client
-        self._sleep = sleep
-        self.size_bytes = 0
-
-    def json(self, path: str, parameters: list[tuple[str, str | int | float | bool | None]]) -> dict[str, Any]:
-        """A JSON object."""
-        for attempt in range(ATTEMPTS):
-            try:
-                with self._client.stream("GET", path, params=parameters) as answer:
-                    body = _read(answer)
-                    self._check(answer, body)
-                document = json.loads(body)
-                if not isinstance(document, dict):
-                    raise ValueError("no object")
-                return document
-            except (httpx.TransportError, _BusyError) as error:
-                self._wait(attempt, error)
-            except (ValueError, RecursionError):
-                raise PullError(f"{self._client.base_url} does not answer as an Interplay server\nCheck the address.") from None
-        raise AssertionError("unreachable")
-
-    def file(self, path: str, part: Path, size_bytes: int, came: Callable[[int], None]) -> None:
-        """Append to a part of a file until it has its size."""
-        attempt = 0
-        while (have := part.stat().st_size if part.exists() else 0) < size_bytes:
-            try:
-                with self._client.stream("GET", path, headers={"Range": f"bytes={have}-"} if have else {}) as answer:
-                    self._check(answer, _read(answer) if answer.is_error else b"")
-                    goes_on = answer.status_code == 206
-                    with part.open("ab" if goes_on else "wb") as file:
-                        for chunk in answer.iter_raw(_CHUNK_BYTES):
-                            file.write(chunk[: size_bytes - file.tell()])
-                            file.flush()
-                            self.size_bytes += len(chunk)
-                            if file.tell() > have:  # who sends the same beginning again and again brings nothing
-                                attempt = 0
-                            came(file.tell())
-                            if file.tell() >= size_bytes:  # whatever else it sends is not the file
-                                break
-                if part.stat().st_size <= have:
-                    raise _BusyError("it sent nothing")
-            except (httpx.TransportError, _BusyError) as error:
-                self._wait(attempt, error)
-                attempt += 1
-
-    def _check(self, answer: httpx.Response, body: bytes) -> None:
-        """Refuse an answer that is none."""
-        where = str(self._client.base_url)
-        if answer.status_code in (401, 403):
-            raise PullError(
-                f"{where} does not accept this token\nThe operator's token is in operator.token of that server's data folder."
-            )
-        if answer.status_code in (429, 502, 503, 504):
-            raise _BusyError(f"it answers {answer.status_code}")
-        if answer.is_error:
-            try:
-                message = dict(json.loads(body)).get("message")
-            except (ValueError, TypeError, RecursionError):
-                message = None
-            raise PullError(f"{where} answers {answer.status_code}: {message or 'is it an Interplay server of this release?'}")
-        if answer.status_code not in (200, 206):
-            raise PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
-
-    def _wait(self, attempt: int, error: Exception) -> None:
-        if attempt + 1 >= ATTEMPTS:
-            raise _LineError(
-                f"{self._client.base_url} does not answer: {error}\n"
-                "What came is kept. Call the same command again: it goes on where it stopped."
-            ) from error
-        self._sleep(_WAIT_S * 2**attempt)
+def _page(line: Line, url: httpx.URL, parameters: Parameters) -> dict[str, Any]:
+    """A page of the list of what the other server releases."""
+    try:
+        document = json.loads(line.get("/api/released", parameters))
+        if not isinstance(document, dict):
+            raise ValueError("no object")
+    except (ValueError, RecursionError):
+        raise PullError(f"{url} does not answer as an Interplay server\nCheck the address.") from None
+    return document
 
 
-class _BusyError(Exception):
-    """The server may answer later."""
-
-
-def _read(answer: httpx.Response) -> bytes:
-    """A short answer, as it came; of a longer one the beginning."""
-    body = bytearray()
-    for chunk in answer.iter_raw(_CHUNK_BYTES):
-        body += chunk
-        if len(body) > _MAX_PAGE_BYTES:
-            break
-    return bytes(body)
-
-
-def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
+def _offers(line: Line, url: httpx.URL, asked: Asked, result: Pulled) -> Iterator[_Offer]:
     """Everything that the server releases of what is asked for."""
-    parameters = [("where", one) for one in asked.where]
+    parameters: list[tuple[str, str | int | float | bool | None]] = [("where", one) for one in asked.where]
     parameters += [(name, value) for name, value in (("task", asked.task), ("query", asked.query)) if value is not None]
     offset: int | None = 0
     while offset is not None:
-        page = line.json("/api/released", [*parameters, ("offset", str(offset))])
+        page = _page(line, url, [*parameters, ("offset", str(offset))])
         try:
             result.num_withheld = int(page["num_withheld"])
             for said in page["episodes"]:
@@ -256,7 +180,7 @@ def _offers(line: _Line, asked: Asked, result: Pulled) -> Iterator[_Offer]:
             raise PullError(f"the list of episodes cannot be read: {error}\nIs that server of this release?") from error
 
 
-def _fetch(archive: Archive, line: _Line, folder: Path, offer: _Offer, came: Callable[[int], None]) -> Episode:
+def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Callable[[int], None]) -> Episode:
     """One episode: fetched, checked, in its place and in the catalogue."""
     part = folder / f"{offer.id}-{offer.sha256[:16]}.part"
     if part.exists() and part.stat().st_size > offer.size_bytes:

@@ -1,0 +1,266 @@
+"""`interplay demos`: published recordings of people in Minecraft, listed, fetched, checked and made episodes of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    misuse,
+    open_archive,
+    place_options,
+    progress,
+    progress_bar,
+    table,
+)
+from interplay.errors import unknown_name
+
+if TYPE_CHECKING:
+    from interplay.learn.recordings.index import Entry
+    from interplay.tasks import Task
+
+app = typer.Typer(
+    help="Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json",
+    add_completion=False,
+    no_args_is_help=True,
+)
+
+_MB = 1_000_000
+
+
+class LabelsName(StrEnum):
+    """How lines of a recording become actions."""
+
+    minerl = "minerl"
+    bedd = "bedd"
+
+
+@app.callback()
+def demos() -> None:
+    """Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json"""
+
+
+SourceArgument = Annotated[
+    str,
+    typer.Argument(metavar="LIST", help="An index of VPT or a list of addresses (a file, or its address), or a folder."),
+]
+FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of recordings (find-cave/*.jsonl ...).")]
+LabelsOption = Annotated[
+    LabelsName,
+    typer.Option(help="minerl: camera in fractions of a degree, no frame left out. bedd: as BEDD's loader, fault by fault."),
+]
+CutOption = Annotated[
+    bool, typer.Option("--cut", help="Take what both have, where a video is longer than its lines or shorter.")
+]
+WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Also those that the paper says are bad.")]
+
+
+@app.command()
+def index(
+    source: SourceArgument,
+    episodes: Annotated[
+        Path | None, typer.Option(help="Of a folder: join its files to episodes, and write a list for each task here.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What a list has: recordings, players and sessions of each task, and how many are known to be bad.
+
+    Try:  interplay demos index recordings --episodes .
+    """
+    from interplay.learn.recordings.counting import count_recordings, write_episode_files
+    from interplay.learn.recordings.fetching import open_list
+    from interplay.learn.recordings.index import summaries
+
+    if episodes is not None and not Path(source).is_dir():
+        raise typer.BadParameter(f"--episodes reads the files themselves, so it needs a folder of recordings; got {source}")
+    entries = open_list(source)
+    found = summaries(entries)
+    written: list[Path] = []
+    if episodes is not None:
+        with progress_bar("counting recordings") as report:
+            counted = count_recordings(Path(source), on_file=report)
+        written = write_episode_files(counted.values(), episodes)
+    document = {
+        "tasks": [asdict(one) for one in found],
+        "known_bad": {entry.stem: entry.why_bad for entry in entries if entry.why_bad},
+        "episode_files": written,
+    }
+    if as_json:
+        emit(document, as_json=True)
+        return
+    rows = [
+        (
+            one.task or "(no task)",
+            f"{one.num_recordings:,}",
+            one.num_players,
+            f"{one.num_sessions:,}",
+            one.num_bad,
+            one.num_unnamed,
+            "" if one.first is None else f"{one.first:%Y-%m-%d}",
+            "" if one.last is None else f"{one.last:%Y-%m-%d}",
+        )
+        for one in found
+    ]
+    headers = ["task", "#recordings", "#players", "#sessions", "#known bad", "#other names", "from", "to"]
+    emit(None, as_json=False, text=table(headers, rows))
+    lines = [f"wrote {path}" for path in written]
+    if any(entry.address for entry in entries):
+        lines.append(f"Fetch them:  interplay demos get {source} --out recordings")
+    elif Path(source).is_dir():
+        lines.append(f"Check them:  interplay demos check {source}")
+    emit(None, as_json=False, text="\n".join(lines))
+
+
+@app.command()
+def get(
+    source: SourceArgument,
+    out: Annotated[Path, typer.Option(help="Folder for the recordings; each task has a folder in it.")] = Path("recordings"),
+    quota_mb: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="At most so many MB in each task's folder; no recording is begun that does not fit."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many recordings of each task.")] = None,
+    task: Annotated[str | None, typer.Option(help="One task: FindCave, MakeWaterfall, ...")] = None,
+    with_bad: WithBadOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Fetch recordings: lines and video of each. What is here is not fetched again, and what was cut off goes on at its byte.
+
+    Exit 1 when a recording could not be fetched.  Try:  interplay demos get find-cave-Jul-28.json --quota-mb 1000
+    """
+    from interplay.learn.recordings.fetching import fetch, open_list
+
+    chosen = _chosen(open_list(source), task, limit, with_bad=with_bad)
+    quota = None if quota_mb is None else int(quota_mb * _MB)
+    with progress() as bar:
+        line = bar.add_task("fetching", total=len(chosen))
+
+        def on_progress(done: int, total: int, size_bytes: int) -> None:
+            bar.update(line, completed=done, total=total, description=f"fetching, {size_bytes / _MB:,.0f} MB came")
+
+        result = fetch(chosen, out, quota_bytes=quota, on_progress=on_progress)
+    lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.refused.items()]
+    lines.append(
+        f"Fetched {len(result.fetched):,} recordings, {result.size_bytes / _MB:,.1f} MB, to {out}; "
+        f"{len(result.there_already):,} were there already; {len(result.refused):,} refused."
+    )
+    if result.over_quota:
+        lines.append(f"{len(result.over_quota):,} did not fit the quota of {quota_mb:g} MB.")
+    lines.append(f"Check them:  interplay demos check {out}")
+    emit(result, as_json=as_json, text="\n".join(lines))
+    if result.refused:
+        raise typer.Exit(1)
+
+
+def _chosen(entries: list[Entry], task: str | None, limit: int | None, *, with_bad: bool) -> list[Entry]:
+    """The recordings of a list that are asked for."""
+    from interplay.learn.recordings.names import task_of
+
+    if task is not None:
+        known = {entry.task for entry in entries if entry.task}
+        name = task_of([task])
+        if name not in known:
+            with misuse():
+                raise unknown_name("task of this list", task[:100], known)
+        entries = [entry for entry in entries if entry.task == name]
+    chosen, counts = [], dict.fromkeys((entry.folder for entry in entries), 0)
+    for entry in entries:
+        if (with_bad or not entry.why_bad) and (limit is None or counts[entry.folder] < limit):
+            counts[entry.folder] += 1
+            chosen.append(entry)
+    return chosen
+
+
+@app.command()
+def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
+    """Read recordings through: whether both files are whole, fit each other, and are known to be bad.
+
+    Exit 1 when one has a problem.  Try:  interplay demos check recordings
+    """
+    from interplay.learn.recordings.checking import check as read_through
+
+    with progress_bar("reading recordings") as report:
+        found = read_through(folder, on_file=report)
+    lines = [f"{one.path.stem}: {problem}" for one in found for problem in one.problems]
+    lines += [f"{one.path.stem}: known to be bad: {one.known_bad}" for one in found if one.known_bad]
+    num_broken = sum(bool(one.problems) for one in found)
+    num_bad = sum(bool(one.known_bad) for one in found)
+    lines.append(
+        f"{len(found):,} recordings, {sum(one.num_lines for one in found):,} steps; {num_broken:,} with problems, "
+        f"{num_bad:,} known to be bad."
+    )
+    lines.append(f"Make episodes of them:  interplay demos import {folder}")
+    emit({"recordings": found, "num_broken": num_broken}, as_json=as_json, text="\n".join(lines))
+    if num_broken:
+        raise typer.Exit(1)
+
+
+@app.command("import")
+def import_(
+    folder: FolderArgument,
+    labels: LabelsOption = LabelsName.minerl,
+    task: Annotated[
+        str | None, typer.Option(help="The task that they are of; without it folders name the published tasks.")
+    ] = None,
+    with_bad: WithBadOption = False,
+    cut: CutOption = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make episodes of recordings: found, watched, judged and learned from like any. Importing again adds nothing.
+
+    Files of one episode are joined. No replay proves them: Minecraft was recorded without a seed.
+
+    Exit 1 when something was refused.  Try:  interplay demos import recordings
+    """
+    from interplay.learn.recordings.importing import import_recordings
+
+    archive = open_archive(data, database)
+    with progress() as bar:
+        line = bar.add_task("recording steps", total=None)
+        result = import_recordings(
+            archive,
+            folder,
+            task=None if task is None else _task(task),
+            labels=labels.value,
+            with_bad=with_bad,
+            cut=cut,
+            on_plan=lambda num_steps: bar.update(line, total=num_steps),
+            advance=lambda num_steps: bar.advance(line, num_steps),
+        )
+    imported = result.imported
+    document: dict[str, Any] = {
+        "imported": list(imported.kept),
+        "there_already": imported.there_already,
+        "left_out": result.left_out,
+        "remarks": result.remarks,
+        "refused": imported.refused,
+    }
+    lines = [f"imported {name}" for name in imported.kept]
+    lines += [f"{name}: left out: {one}" for name, remarks in result.remarks.items() for one in remarks]
+    lines += ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in imported.refused.items()]
+    lines.append(
+        f"{len(imported.kept):,} imported, {len(imported.there_already):,} there already, {len(result.left_out):,} left out "
+        f"because they are known to be bad, {len(imported.refused):,} refused."
+    )
+    lines.append(f"See them:  interplay episodes list{place_options(data, database)}")
+    emit(document, as_json=as_json, text="\n".join(lines))
+    if imported.refused:
+        raise typer.Exit(1)
+
+
+def _task(name: str) -> Task:
+    from interplay.tasks import find
+
+    with misuse():
+        return find(name)

@@ -1,0 +1,7 @@
+"""Recordings of people in Minecraft as BEDD and VPT publish them: a video (`.mp4`) and a line of JSON a frame (`.jsonl`).
+
+`names` and `index` know what there is, `fetching` downloads it, `checking` reads it through, and `counting` joins files to
+episodes. `lines` reads a file of lines and `labels` makes an action of each; `pictures` draws the cursor that videos lack, and
+`shrinking` brings frames to VPT's size; `loading` puts all this together. `importing` makes episodes of the catalogue,
+`exporting` writes episodes for other programs.
+"""

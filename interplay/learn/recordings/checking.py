@@ -1,0 +1,80 @@
+"""Recordings read through: are both files whole, do they fit each other, and is a recording known to be bad."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interplay.learn.recordings.counting import all_files
+from interplay.learn.recordings.lines import read_lines
+from interplay.learn.recordings.names import RecordingName, RecordingsError, why_bad
+from interplay.record import RecordingError
+from interplay.record.mp4 import probe
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What was found in one recording.
+
+    Attributes:
+        path: Of its lines.
+        num_lines, num_frames: Of its two files; 0 frames where the video cannot be read.
+        problems: What is wrong with it, and what to do.
+        known_bad: Why it is known to be bad, or empty.
+        has_name: Whether its name says player, session and time.
+    """
+
+    path: Path
+    task: str | None
+    num_lines: int
+    num_frames: int
+    problems: list[str] = field(default_factory=list)
+    known_bad: str = ""
+    has_name: bool = True
+
+
+def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Checked]:
+    """Read every recording below a folder through; `on_file` is told how many of how many are done.
+
+    Raises:
+        RecordingsError: If there is none.
+    """
+    files = all_files(folder)
+    found = []
+    for done, (path, task) in enumerate(files.items(), start=1):
+        found.append(_check(path, task))
+        on_file(done, len(files))
+    lonely = {path.with_suffix("") for path in folder.rglob("*.mp4")} - {path.with_suffix("") for path in files}
+    found += [
+        Checked(path.with_suffix(".jsonl"), None, 0, 0, ["the video has no lines; fetch it again:  interplay demos get"])
+        for path in sorted(lonely)
+    ]
+    return found
+
+
+def _check(path: Path, task: str | None) -> Checked:
+    problems: list[str] = []
+    num_lines = num_frames = 0
+    unreadable: list[int] = []
+    try:
+        for number, line in enumerate(read_lines(path), start=1):
+            num_lines = number
+            if line is None:
+                unreadable.append(number)
+    except OSError as error:
+        problems.append(f"{path.name} cannot be read: {error.strerror or error}")
+    if unreadable:
+        more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
+        problems.append(f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again")
+    try:
+        num_frames = probe(path.with_suffix(".mp4")).num_frames
+    except (RecordingError, RecordingsError) as error:
+        problems.append(str(error).splitlines()[0] + "; delete it and fetch it again")
+    else:
+        if abs(num_lines - num_frames) > 1:
+            problems.append(f"{num_lines:,} lines, and {num_frames:,} frames in the video; fetch both again, or use --cut")
+    if task is None:
+        problems.append(f"no folder on the way to {path.name} says which task it is of")
+    name = RecordingName.parse(path.stem)
+    return Checked(path, task, num_lines, num_frames, problems, why_bad(path.stem, task), name is not None)

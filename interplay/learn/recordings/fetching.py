@@ -1,0 +1,189 @@
+"""Published recordings, downloaded: both files of each, checked by their size; what was cut off goes on at the same byte."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from interplay.errors import InterplayError, MisuseError
+from interplay.files import is_disk_full, to_disk
+from interplay.learn.recordings.index import ENDINGS, Entry, list_folder, read_list
+from interplay.learn.recordings.names import RecordingsError
+from interplay.record.exchange.line import Line, LineError
+
+_MOST_LIST_BYTES = 64 << 20
+"""Of a list; that of BEDD's 5,466 recordings of FindCave has 0.4 MB."""
+
+
+class FetchError(RecordingsError, MisuseError):
+    """A list or an address that nothing can be fetched with."""
+
+
+class _GoneError(RecordingsError):
+    """A file that its server does not have."""
+
+
+@dataclass
+class Fetched:
+    """What a download did.
+
+    Attributes:
+        fetched: Recordings (`folder/name`) whose files are here now.
+        there_already: Recordings that were whole.
+        refused: Recording -> why it is not here.
+        over_quota: Recordings that did not fit the quota of their folder.
+        size_bytes: What came over the line.
+    """
+
+    fetched: list[str] = field(default_factory=list)
+    there_already: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+    over_quota: list[str] = field(default_factory=list)
+    size_bytes: int = 0
+
+
+def open_list(source: str) -> list[Entry]:
+    """The recordings of a list: a file, an address (http or https), or a folder of recordings.
+
+    Raises:
+        RecordingsError: If it cannot be read.
+    """
+    if source.startswith(("http://", "https://")):
+        with _line(time.sleep) as line:
+            text = line.get(source, most_bytes=_MOST_LIST_BYTES)
+    elif Path(source).is_dir():
+        return list_folder(Path(source))
+    else:
+        try:
+            text = Path(source).read_bytes()
+        except OSError as error:
+            raise FetchError(
+                f"{source} cannot be read: {error.strerror or error}\nGive a list's file or address, or a folder."
+            ) from error
+    return read_list(text.decode("utf-8", errors="replace"), source)
+
+
+def fetch(
+    entries: Iterable[Entry],
+    folder: Path,
+    *,
+    quota_bytes: int | None = None,
+    on_progress: Callable[[int, int, int], None] = lambda done, total, size_bytes: None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Fetched:
+    """Fetch what is not there yet, into a folder for each task.
+
+    A recording is its two files: one that does not fit the quota is not begun, so neither lies there without the other. A file
+    has its name when it is whole; until then it is called `.<name>.<its size>.part`.
+
+    Args:
+        quota_bytes: For each folder, what lies in it already included.
+        on_progress: Told how many recordings are done, of how many, and how many bytes came.
+        sleep: Waits before another attempt, seconds.
+    Raises:
+        FetchError: If a recording has no address.
+        RecordingsError: If no recording of the list is to be had, or the disk is full. What came is kept.
+        LineError: If a server does not answer any more. What came is kept.
+    """
+    wanted = list(entries)
+    nowhere = next((entry for entry in wanted if not entry.address), None)
+    if nowhere is not None:
+        raise FetchError(f"the list has no address of {nowhere.stem}\nGive an index file or a list of addresses.")
+    result = Fetched()
+    used: dict[str, int] = {}
+    try:
+        with _line(sleep) as line:
+            for done, entry in enumerate(wanted):
+                _fetch(
+                    line,
+                    entry,
+                    folder,
+                    quota_bytes,
+                    used,
+                    result,
+                    lambda now=done: on_progress(now, len(wanted), line.size_bytes),
+                )
+                result.size_bytes = line.size_bytes
+                on_progress(done + 1, len(wanted), line.size_bytes)
+    except OSError as error:
+        remedy = "Free some space" if is_disk_full(error) else "Name another folder"
+        raise RecordingsError(
+            f"cannot write to {folder}: {error.strerror or error}\nWhat came is kept. {remedy}, and call the same again."
+        ) from error
+    if result.refused and not (result.fetched or result.there_already or result.over_quota):
+        name, reason = next(iter(result.refused.items()))
+        raise RecordingsError(f"none of {len(wanted)} recordings is to be had; the first:\n{name}: {reason}")
+    return result
+
+
+def _fetch(
+    line: Line,
+    entry: Entry,
+    folder: Path,
+    quota_bytes: int | None,
+    used: dict[str, int],
+    result: Fetched,
+    came: Callable[[], None],
+) -> None:
+    """One recording: what is missing of its two files."""
+    place, name = folder / entry.folder, f"{entry.folder}/{entry.stem}"
+    targets = [place / f"{entry.stem}{ending}" for ending in ENDINGS]
+    if all(target.exists() for target in targets):
+        result.there_already.append(name)
+        return
+    place.mkdir(parents=True, exist_ok=True)
+    if entry.folder not in used:
+        used[entry.folder] = sum(path.stat().st_size for path in place.iterdir() if path.suffix in ENDINGS)
+    try:
+        missing = [target for target in targets if not target.exists()]
+        sizes = {target: _size(line, f"{entry.address}{target.suffix}") for target in missing}
+        if quota_bytes is not None and used[entry.folder] + sum(sizes.values()) > quota_bytes:
+            result.over_quota.append(name)
+            return
+        for target, size in sizes.items():
+            _fetch_file(line, f"{entry.address}{target.suffix}", target, size, came)
+            used[entry.folder] += size
+    except LineError:
+        raise
+    except InterplayError as error:
+        result.refused[name] = str(error)
+        return
+    result.fetched.append(name)
+
+
+def _fetch_file(line: Line, address: str, target: Path, size: int, came: Callable[[], None]) -> None:
+    """One file, from where it was cut off; a part of another size is of another version of it."""
+    part = target.with_name(f".{target.name}.{size}.part")
+    for other in target.parent.glob(f".{target.name}.*.part"):
+        if other != part or other.stat().st_size > size:
+            other.unlink()
+    line.file(address, part, size, lambda _: came())
+    to_disk(part)
+    part.replace(target)
+    to_disk(target.parent)
+
+
+def _size(line: Line, address: str) -> int:
+    size = line.length(address)
+    if not size:
+        what = "is empty" if size == 0 else "has no size that its server tells"
+        raise RecordingsError(f"{address} {what}\nCheck the list; a file whose size is unknown cannot be checked.")
+    return size
+
+
+def _line(sleep: Callable[[float], None]):
+    return Line.to("", {}, _refusal, sleep)
+
+
+def _refusal(answer: httpx.Response, body: bytes) -> InterplayError:
+    if answer.status_code in (404, 410):
+        return _GoneError(
+            f"{answer.url} is not there (the server answers {answer.status_code})\nCheck the list, or fetch a newer one."
+        )
+    if answer.is_redirect:
+        return RecordingsError(f"{answer.url} has moved to {answer.headers.get('Location', '')[:200]}\nGive that address.")
+    return RecordingsError(f"{answer.url}: the server answers {answer.status_code}\nCheck the list, or try again later.")

@@ -1,0 +1,157 @@
+"""Lists of published recordings: VPT's index files, lists of addresses, and folders."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from interplay.learn.recordings.counting import all_files
+from interplay.learn.recordings.names import RecordingName, RecordingsError, task_of, why_bad
+
+ENDINGS = (".jsonl", ".mp4")
+"""Of the two files of a recording."""
+_OTHER_ENDINGS = ("-options.json", ".zip")
+"""Of files that lie beside them in some releases."""
+_SAFE = re.compile(r"[\w.+-]{1,200}")
+_FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with an address or a name in each line'
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One recording of a list.
+
+    Attributes:
+        stem: Name of its files without ending.
+        task: Published name of its task; None where no folder says it.
+        folder: Where it lies below the base, and is put when it is fetched.
+        address: Of its files without ending; empty where the list has names only.
+    """
+
+    stem: str
+    task: str | None
+    folder: str
+    address: str
+
+    @property
+    def why_bad(self) -> str:
+        """As `names.why_bad`."""
+        return why_bad(self.stem, self.task)
+
+
+def read_list(text: str, source: str) -> list[Entry]:
+    """The recordings of a list, sorted by folder and name, each once.
+
+    An index of VPT has a base address and paths below it, with `.mp4` or without any ending; a list has an address or a name in
+    each line, in which both files of a recording may stand.
+
+    Args:
+        source: What errors call it; its name tells the task where no folder does.
+    Raises:
+        RecordingsError: If it is none of both, lists nothing, or holds what cannot be the name of a file.
+    """
+    base, paths = _index(text, source) if text.lstrip()[:1] in ("{", "[") else ("", text.split("\n"))
+    stem = PurePosixPath(urlsplit(source).path).stem
+    named = next((folder for folder in _starts(stem) if task_of([folder])), "recordings")
+    entries: dict[tuple[str, str], Entry] = {}
+    for number, path in enumerate(paths, start=1):
+        if path.strip() and not path.strip().endswith(_OTHER_ENDINGS):
+            entry = _entry(base, path.strip(), named, f"{source}: entry {number}")
+            entries.setdefault((entry.folder, entry.stem), entry)
+    if not entries:
+        raise RecordingsError(f"{source} lists no recordings\nExpected {_FORMS}.")
+    return [entries[key] for key in sorted(entries)]
+
+
+def _starts(stem: str) -> Iterable[str]:
+    """`find-cave-Jul-28` -> itself, `find-cave-Jul`, `find-cave`, ...; and the same of `FindCave_urls`."""
+    words = re.split(r"[-_]", stem)
+    for count in range(len(words), 0, -1):
+        yield "-".join(words[:count])
+
+
+def _index(text: str, source: str) -> tuple[str, Sequence[str]]:
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RecordingsError(f"{source} is no JSON: {error}\nFetch it again; expected {_FORMS}.") from None
+    base = document.get("basedir") if isinstance(document, dict) else None
+    paths = document.get("relpaths") if isinstance(document, dict) else None
+    if not isinstance(base, str) or not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise RecordingsError(f"{source} has no base address with paths\nExpected {_FORMS}.")
+    return base, paths
+
+
+def _entry(base: str, path: str, named: str, where: str) -> Entry:
+    whole = path if "://" in path or not base else f"{base.rstrip('/')}/{path.lstrip('/')}"
+    without = next((whole.removesuffix(ending) for ending in ENDINGS if whole.endswith(ending)), whole)
+    address = urlsplit(without) if "://" in without else None
+    if address is not None and (address.scheme not in ("http", "https") or not address.hostname):
+        raise RecordingsError(f"{where} is {path[:200]!r}\nAn address begins with http:// or https://.")
+    parts = PurePosixPath(address.path if address is not None else without).parts
+    stem = parts[-1] if parts else ""
+    if ".." in parts or not _SAFE.fullmatch(stem) or stem.startswith("."):
+        raise RecordingsError(f"{where} is {path[:200]!r}, which is not the name of a recording\nCheck the list.")
+    folder = next((part for part in reversed(parts[:-1]) if task_of([part])), None) or named
+    return Entry(stem, task_of([folder]), folder, without if address is not None else "")
+
+
+def list_folder(folder: Path) -> list[Entry]:
+    """The recordings below a folder.
+
+    Raises:
+        RecordingsError: If there are none.
+    """
+    return [Entry(path.stem, task, path.parent.name, "") for path, task in all_files(folder).items()]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a list has of one task.
+
+    Attributes:
+        task: Published name, or empty for recordings of no known task.
+        num_recordings: All of them.
+        num_players, num_sessions: Of names that could be read. A session is a player's: every player has one called
+            `f153ac423f61`. Several episodes may share one.
+        num_bad: Recordings that are known to be bad.
+        num_unnamed: Recordings with names of another pattern.
+        first, last: When the first and the last of them began, UTC; None where no name says it.
+    """
+
+    task: str
+    num_recordings: int
+    num_players: int
+    num_sessions: int
+    num_bad: int
+    num_unnamed: int
+    first: datetime | None
+    last: datetime | None
+
+
+def summaries(entries: Iterable[Entry]) -> list[Summary]:
+    """A line for each task of a list, in the order of their names."""
+    by_task: dict[str, list[Entry]] = {}
+    for entry in entries:
+        by_task.setdefault(entry.task or "", []).append(entry)
+    return [_summary(task, by_task[task]) for task in sorted(by_task)]
+
+
+def _summary(task: str, entries: list[Entry]) -> Summary:
+    names = [name for entry in entries if (name := RecordingName.parse(entry.stem)) is not None]
+    times = [name.time for name in names]
+    return Summary(
+        task,
+        len(entries),
+        len({name.alias for name in names}),
+        len({name[:2] for name in names}),
+        sum(bool(entry.why_bad) for entry in entries),
+        len(entries) - len(names),
+        min(times, default=None),
+        max(times, default=None),
+    )

@@ -1,0 +1,209 @@
+"""An action of each line of a recording, in MineRL's form: 23 keys and how far the camera turns.
+
+There are two ways. `bedd` is what BEDD's own loader makes of a recording (`minerl_data_loader.py` of basalt-benchmark), fault
+by fault: the camera cut to whole degrees, a change of the hotbar one frame late, and an end where that loader breaks off.
+`minerl` is MineRL's own converter (`minerec_to_minerl_action` in `herobraine/hero/mc.py`), which is probably the way in which
+VPT's data was made: the camera as it turned, a change of the hotbar on the line that caused it, ESC in a menu as `inventory`.
+
+Differences of `minerl` from that converter: attack that is held down from the first line on without having been pressed is
+left out (a fault of the recorder, which `bedd` knows too); a turn over north is the short way around; the camera is the
+mouse's where a line has no angles; a line that cannot be read is a step in which nothing is held; a wheel that turns where a
+recording does not tell the slot does nothing, because actions have no wheel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from interplay.envs.minerl_actions import KEYS
+
+Way = Literal["bedd", "minerl"]
+WAYS: tuple[Way, ...] = ("minerl", "bedd")
+
+DEGREES_A_PIXEL = 360 / 2400
+"""MineRL's: how far the mouse turns the camera."""
+
+KEYBOARD = {
+    "key.keyboard.escape": "ESC",
+    "key.keyboard.s": "back",
+    "key.keyboard.q": "drop",
+    "key.keyboard.w": "forward",
+    **{f"key.keyboard.{slot}": f"hotbar.{slot}" for slot in range(1, 10)},
+    "key.keyboard.e": "inventory",
+    "key.keyboard.space": "jump",
+    "key.keyboard.a": "left",
+    "key.keyboard.d": "right",
+    "key.keyboard.left.shift": "sneak",
+    "key.keyboard.left.control": "sprint",
+    "key.keyboard.f": "swapHands",
+}
+"""The recorder's name of a key -> MineRL's."""
+MOUSE = ("attack", "use", "pickItem")
+"""MineRL's names of the mouse's left, right and middle button, which the recorder calls 0, 1 and 2."""
+
+_PLACES = {name: place for place, name in enumerate(KEYS)}
+_KEY_PLACES = {key: _PLACES[name] for key, name in KEYBOARD.items()}
+_MOUSE_PLACES = [_PLACES[name] for name in MOUSE]
+_HOTBAR, _ESC, _INVENTORY = _PLACES["hotbar.1"], _PLACES["ESC"], _PLACES["inventory"]
+
+Line = Mapping[str, Any] | None
+"""A line of a recording; None where it cannot be read."""
+
+
+class Label(NamedTuple):
+    """The action of one line.
+
+    Attributes:
+        pressed: Places in `KEYS` of the keys that are held.
+        pitch, yaw: Degrees, down and right positive.
+        is_null: Whether nothing is done. `bedd` asks before it cuts the camera and before it sees the hotbar, as BEDD does.
+        cursor: Where the mouse points in a menu, pixels of a screen of 720 rows; None while no menu is open.
+    """
+
+    pressed: frozenset[int]
+    pitch: float
+    yaw: float
+    is_null: bool
+    cursor: tuple[Any, Any] | None
+
+    def action(self) -> dict[str, Any]:
+        """As MineRL takes it: each key 0 or 1, and `camera`, (pitch, yaw)."""
+        return {name: int(place in self.pressed) for place, name in enumerate(KEYS)} | {"camera": [self.pitch, self.yaw]}
+
+
+class BrokenOffError(Exception):
+    """BEDD's loader ends here without a word: it stumbles over what a line holds."""
+
+
+def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
+    """The label of each line.
+
+    Args:
+        lines: Of one recording; with `minerl` also those of all parts of an episode, one after the other.
+    Raises:
+        BrokenOffError: With `bedd`, where BEDD's loader breaks off.
+    """
+    if way == "bedd":
+        labeller = _Bedd()
+        for line in lines:
+            yield labeller.label(line)
+        return
+    labeller = _MineRL()
+    ahead = iter(lines)
+    line = next(ahead, _NO_LINE)
+    while line is not _NO_LINE:
+        following = next(ahead, _NO_LINE)
+        yield labeller.label(line, following)
+        line = following
+
+
+_NO_LINE: Any = {}
+"""After the last one; it says nothing, as a line that cannot be read."""
+
+
+class _Bedd:
+    """BEDD's loader. What it would stumble over raises as it does there, and is told apart from a fault of ours by `label`."""
+
+    def __init__(self) -> None:
+        self._slot: Any = 0
+        self._is_first, self._is_stuck = True, False
+
+    def label(self, line: Line) -> Label:
+        try:
+            return self._label(line)
+        except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
+            raise BrokenOffError(f"{type(error).__name__}: {error}") from error
+
+    def _label(self, line: Any) -> Label:
+        mouse = line["mouse"]
+        if self._is_first:
+            self._is_stuck = mouse["newButtons"] == [0]
+        elif self._is_stuck:
+            self._is_stuck = 0 not in mouse["newButtons"]
+        self._is_first = False
+        buttons = [button for button in mouse["buttons"] if button != 0] if self._is_stuck else mouse["buttons"]
+        pressed = {_KEY_PLACES[key] for key in line["keyboard"]["keys"] if key in _KEY_PLACES}
+        # Cut towards zero and not rounded: the loader writes them into an array of whole numbers.
+        pitch, yaw = int(mouse["dy"] * DEGREES_A_PIXEL), int(mouse["dx"] * DEGREES_A_PIXEL)
+        pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in buttons}
+        is_null = not pressed and mouse["dx"] == 0 and mouse["dy"] == 0
+        slot = line["hotbar"]
+        if slot != self._slot and 0 <= slot < 9:
+            pressed.add(_HOTBAR + slot)
+        self._slot = slot
+        cursor = (mouse["x"], mouse["y"]) if line["isGuiOpen"] else None
+        return Label(frozenset(pressed), float(pitch), float(yaw), is_null, cursor)
+
+
+class _MineRL:
+    """MineRL's converter, which takes the camera from what a line and the next one say."""
+
+    def __init__(self) -> None:
+        self._is_first, self._is_stuck = True, False
+
+    def label(self, line: Line, following: Line) -> Label:
+        mouse, keyboard = _part(line, "mouse"), _part(line, "keyboard")
+        news = _items(mouse, "newButtons")
+        self._is_stuck = news == [0] if self._is_first else self._is_stuck and 0 not in news
+        self._is_first = False
+        is_open = bool(line and line.get("isGuiOpen"))
+        cursor = (mouse.get("x"), mouse.get("y")) if is_open and mouse is not None else None
+        if mouse is None or keyboard is None or (following and _part(following, "mouse") is None):
+            return Label(frozenset(), 0.0, 0.0, True, cursor)
+        pressed = {_KEY_PLACES[key] for key in _items(keyboard, "keys") if key in _KEY_PLACES}
+        pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in _items(mouse, "buttons")}
+        if self._is_stuck:
+            pressed.discard(_MOUSE_PLACES[0])
+        if is_open and _ESC in pressed:
+            pressed ^= {_ESC, _INVENTORY} if _INVENTORY not in pressed else {_ESC}
+        assert line is not None
+        if following and (slot := _slot(following)) is not None and slot != _slot(line):
+            pressed.add(_HOTBAR + slot)
+        pitch, yaw = _turn(line, following or {}, is_open=is_open)
+        return Label(frozenset(pressed), pitch, yaw, not pressed and not pitch and not yaw, cursor)
+
+
+def _turn(line: Mapping[str, Any], following: Mapping[str, Any], *, is_open: bool) -> tuple[float, float]:
+    """Pitch and yaw, degrees."""
+    if not is_open:
+        pitch, yaw = _change(line, following, "pitch", "yaw")
+        if pitch is not None and yaw is not None:
+            return pitch, (yaw + 180.0) % 360.0 - 180.0 if abs(yaw) > 180.0 else yaw
+    elif following.get("isGuiOpen"):
+        mouse, ahead = line["mouse"], following["mouse"]
+        for names, scale in ((("scaledY", "scaledX"), 1.0), (("y", "x"), 0.5)):
+            down, right = _change(mouse, ahead, *names)
+            if down is not None and right is not None:
+                return down * scale * DEGREES_A_PIXEL, right * scale * DEGREES_A_PIXEL
+    return (_number(line["mouse"].get("dy")) or 0.0) * DEGREES_A_PIXEL, (
+        _number(line["mouse"].get("dx")) or 0.0
+    ) * DEGREES_A_PIXEL
+
+
+def _change(line: Mapping[str, Any], following: Mapping[str, Any], *names: str) -> list[float | None]:
+    """How much these numbers grow until the next line; None where one is missing."""
+    pairs = [(_number(line.get(name)), _number(following.get(name))) for name in names]
+    return [None if before is None or after is None else after - before for before, after in pairs]
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and math.isfinite(value) else None
+
+
+def _slot(line: Mapping[str, Any]) -> int | None:
+    value = line.get("hotbar")
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 9 else None
+
+
+def _part(line: Line, name: str) -> Mapping[str, Any] | None:
+    value = line.get(name) if line else None
+    return value if isinstance(value, dict) else None
+
+
+def _items(part: Mapping[str, Any] | None, name: str) -> list[Any]:
+    """A list of keys or buttons, of whatever stands there."""
+    value = part.get(name) if part else None
+    return [item for item in value if isinstance(item, str | int)] if isinstance(value, list) else []

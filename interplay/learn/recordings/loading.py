@@ -1,0 +1,228 @@
+"""Recordings read as streams: some frames and their actions at a time, never a whole video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.envs.minerl_actions import KEYS
+from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line, Way, labels_of
+from interplay.learn.recordings.lines import read_lines
+from interplay.learn.recordings.names import RecordingsError
+from interplay.learn.recordings.pictures import SIZE, draw_cursor, draw_cursor_as_bedd
+from interplay.learn.recordings.shrinking import shrunk
+
+if TYPE_CHECKING:
+    from av import VideoFrame
+
+CHUNK = 64
+"""Frames that are handed over at a time."""
+
+
+class Steps(NamedTuple):
+    """Some steps of a recording, in order.
+
+    Attributes:
+        first: Number of the first among those that are handed over.
+        frames: uint8, shape (N, 128, 128, 3), or of the video's own size; RGB, with the cursor.
+        keys: uint8, shape (N, 23): 0 or 1 in the order of `minerl_actions.KEYS`.
+        camera: float64, shape (N, 2): pitch and yaw, degrees.
+        is_null: bool, shape (N,): see `Label`.
+    """
+
+    first: int
+    frames: np.ndarray
+    keys: np.ndarray
+    camera: np.ndarray
+    is_null: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+_NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
+
+
+@dataclass
+class Loader:
+    """The steps of one recording, or of the parts of one episode; may be gone through again and again.
+
+    With `bedd` every part is read by itself and to where BEDD's loader reads it: nothing of one with a line that is no JSON,
+    and no step from the line on at which that loader breaks off. With `minerl` each frame has its step, and a video of another
+    length than its lines is an error; a line more than frames is none, and one frame more is the last observation.
+
+    Args:
+        parts: Recordings (`.jsonl`), in the order of time; the video of each lies beside it.
+        labels: See `labels`.
+        is_small: Whether frames are brought to 128x128, as VPT sees them; otherwise they have the video's size.
+        chunk: Steps that are handed over at a time.
+        cut: Whether `minerl` takes the shorter of a video and its lines.
+    Attributes:
+        remarks: What was left out in the last pass, and why.
+        last: The last observation, as `frames`, where `minerl` found a video with a frame more than lines in the last pass.
+    Raises:
+        RecordingsError: If a file is missing or damaged, or a video has another length than its lines. While steps are read.
+    """
+
+    parts: Sequence[Path]
+    labels: Way = "minerl"
+    is_small: bool = True
+    chunk: int = CHUNK
+    cut: bool = False
+
+    def __post_init__(self) -> None:
+        if self.labels not in WAYS:
+            raise ValueError(f"labels are {' or '.join(WAYS)}, got {self.labels!r}")
+        self.remarks: list[str] = []
+        self.last: np.ndarray | None = None
+
+    def __iter__(self) -> Iterator[Steps]:
+        self.remarks, self.last = [], None
+        waiting: list[tuple[np.ndarray, Label]] = []
+        first = 0
+        for step in self._as_bedd() if self.labels == "bedd" else self._as_minerl():
+            waiting.append(step)
+            if len(waiting) == self.chunk:
+                yield _steps(first, waiting)
+                first += len(waiting)
+                waiting = []
+        if waiting:
+            yield _steps(first, waiting)
+
+    def _as_bedd(self) -> Iterator[tuple[np.ndarray, Label]]:
+        for part in self.parts:
+            if not _is_json(part):
+                self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
+                continue
+            frames = _frames(part)
+            number = 0
+            try:
+                for number, label in enumerate(labels_of(read_lines(part), "bedd"), start=1):
+                    frame = next(frames, None)
+                    if frame is None:
+                        self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
+                        break
+                    picture = self._picture(frame, label, draw_cursor_as_bedd)
+                    if picture is None:
+                        self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
+                    else:
+                        yield picture, label
+            except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
+                self.remarks.append(f"{part.name}: lines from {number + 1} on, because of what one says: {error}")
+
+    def _as_minerl(self) -> Iterator[tuple[np.ndarray, Label]]:
+        lines = _Lines(self.parts)
+        labels = labels_of(lines, "minerl")
+        for part in self.parts:
+            num_lines, num_frames = sum(1 for _ in read_lines(part)), 0
+            self.last = None
+            for frame in _frames(part):
+                num_frames += 1
+                if num_frames > num_lines:
+                    if num_frames == num_lines + 1:
+                        self.last = self._picture(frame, _NOTHING, draw_cursor)
+                    continue
+                label = next(labels)
+                picture = self._picture(frame, label, draw_cursor)
+                assert picture is not None
+                yield picture, label
+            self._check_lengths(part, num_lines, num_frames)
+            for _ in range(num_lines - num_frames):
+                next(labels)
+        if lines.num_unreadable:
+            self.remarks.append(f"{lines.num_unreadable} lines are no JSON objects; nothing is held in them")
+
+    def _check_lengths(self, part: Path, num_lines: int, num_frames: int) -> None:
+        if abs(num_lines - num_frames) <= 1:
+            return
+        said = f"{part.name} has {num_lines:,} lines, and its video {num_frames:,} frames"
+        if not self.cut:
+            raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
+        self.remarks.append(f"{said}: what one has alone is left out")
+
+    def _picture(self, frame: VideoFrame, label: Label, draw: Callable[[np.ndarray, Any, Any], bool]) -> np.ndarray | None:
+        """A frame with its cursor, in its size; None where it is left out with its action."""
+        if self.is_small and label.cursor is None and (small := shrunk(frame)) is not None:
+            return small
+        picture = frame.to_ndarray(format="rgb24")
+        if label.cursor is not None and not draw(picture, *label.cursor):
+            return None
+        if not self.is_small:
+            return picture
+        import cv2  # the resize of VPT; only where pictures are made small
+
+        return cv2.resize(picture, (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
+
+
+class _Lines:
+    """The lines of all parts, one after the other."""
+
+    def __init__(self, parts: Sequence[Path]) -> None:
+        self._parts = parts
+        self.num_unreadable = 0
+
+    def __iter__(self) -> Iterator[Line]:
+        for part in self._parts:
+            for line in read_lines(part):
+                self.num_unreadable += line is None
+                yield line
+
+
+def _steps(first: int, steps: Sequence[tuple[np.ndarray, Label]]) -> Steps:
+    keys = np.zeros((len(steps), len(KEYS)), np.uint8)
+    for row, (_, label) in zip(keys, steps, strict=True):
+        row[list(label.pressed)] = 1
+    return Steps(
+        first,
+        np.stack([picture for picture, _ in steps]),
+        keys,
+        np.array([(label.pitch, label.yaw) for _, label in steps]),
+        np.array([label.is_null for _, label in steps]),
+    )
+
+
+def _is_json(path: Path) -> bool:
+    """Whether BEDD's loader can read a recording: no line is empty, cut off or something else."""
+    try:
+        with path.open("rb") as lines:
+            if not all(line.strip() for line in lines):
+                return False
+        return all(line is not None for line in read_lines(path))
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _frames(path: Path) -> Iterator[VideoFrame]:
+    """The frames of the video beside a recording.
+
+    Raises:
+        RecordingsError: If it is missing, cut off or damaged.
+    """
+    import av
+    from av.error import FFmpegError
+
+    video = path.with_suffix(".mp4")
+    try:
+        with av.open(str(video)) as container:
+            if not container.streams.video:
+                raise RecordingsError(f"{video} has no picture\nFetch it again:  interplay demos get --help")
+            stream = container.streams.video[0]
+            stream.thread_type, stream.codec_context.thread_count = "NONE", 1  # others decode other recordings meanwhile
+            yield from container.decode(stream)
+    except FileNotFoundError as error:
+        raise RecordingsError(
+            f"{path.name} has no video: there is no file {video}\nFetch it:  interplay demos get --help"
+        ) from error
+    except FFmpegError as error:
+        said = str(error).splitlines()[0]
+        raise RecordingsError(
+            f"{video} is damaged or cut off: {said}\nDelete it and fetch it again:  interplay demos get --help"
+        ) from error
+
+
+def _unreadable(path: Path, error: OSError) -> RecordingsError:
+    return RecordingsError(f"{path} cannot be read: {error.strerror or error}\nFetch it again:  interplay demos get --help")

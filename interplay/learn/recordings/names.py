@@ -1,0 +1,120 @@
+"""What published recordings are called, which task they are of, and which of them are known to be bad."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from interplay.errors import InterplayError
+from interplay.tasks import builtin_suites
+from interplay.tasks.published import published_name, published_names
+
+FOLDERS = {
+    "find-cave": "FindCave",
+    "waterfall": "MakeWaterfall",
+    "pen-animals": "CreateVillageAnimalPen",
+    "build-house": "BuildVillageHouse",
+}
+"""Folder of the published recordings -> task."""
+
+_NAME = re.compile(r"(?P<alias>.+)-(?P<session>[0-9a-f]{12,13})-(?P<time>\d{8}-\d{6})")
+_KNOWN_BAD = Path(__file__).with_name("known_bad.toml")
+
+
+class RecordingsError(InterplayError):
+    """Recordings that cannot be read, fetched or used; the text says what was found, and what to do."""
+
+
+class RecordingName(NamedTuple):
+    """What a published file is called: who played, in which session of theirs (of one or more episodes), and since when."""
+
+    alias: str
+    session: str
+    time: datetime
+
+    @classmethod
+    def parse(cls, stem: str) -> RecordingName | None:
+        """A file's name without its ending, taken apart; None if it is of another pattern.
+
+        >>> RecordingName.parse("lazy-red-fox-0123456789ab-20220716-190015").session
+        '0123456789ab'
+        >>> RecordingName.parse("my own recording") is None
+        True
+        """
+        match = _NAME.fullmatch(stem)
+        if match is None:
+            return None
+        try:
+            time = datetime.strptime(match["time"], "%Y%m%d-%H%M%S").replace(tzinfo=UTC)
+        except ValueError:  # digits that are no date
+            return None
+        return cls(match["alias"], match["session"], time)
+
+    def stem(self) -> str:
+        """The name of a file, without its ending.
+
+        >>> RecordingName.parse("lazy-red-fox-0123456789ab-20220716-190015").stem()
+        'lazy-red-fox-0123456789ab-20220716-190015'
+        """
+        return f"{self.alias}-{self.session}-{self.time:%Y%m%d-%H%M%S}"
+
+
+@cache
+def task_ids() -> dict[str, str]:
+    """Published name of a task -> its id in our basalt suite, of the four tasks that have recordings."""
+    ours = {published_name(task): task.id for suite in builtin_suites() for task in suite.tasks}
+    return {name: ours[name] for name in FOLDERS.values()}
+
+
+@cache
+def _names() -> dict[str, str]:
+    spellings = {
+        spelling: published_name(task)
+        for suite in builtin_suites()
+        for task in suite.tasks
+        if task.id in task_ids().values()
+        for spelling in published_names(task)
+    }
+    return FOLDERS | spellings
+
+
+def task_of(parts: Iterable[str]) -> str | None:
+    """The task that the folders on the way to a recording name, the nearest first; None if none does.
+
+    >>> task_of(["data", "find-cave"]), task_of(["MineRLBasaltMakeWaterfall-v0"]), task_of(["videos"])
+    ('FindCave', 'MakeWaterfall', None)
+    """
+    return next((_names()[part] for part in reversed(list(parts)) if part in _names()), None)
+
+
+def folder_of(task: str) -> str:
+    """The folder of a task's published recordings; other tasks have one of their own name.
+
+    >>> folder_of("FindCave"), folder_of("atari/breakout")
+    ('find-cave', 'atari-breakout')
+    """
+    return next((folder for folder, name in FOLDERS.items() if name == task), task.replace("/", "-"))
+
+
+@cache
+def _known_bad() -> list[dict[str, str]]:
+    return tomllib.loads(_KNOWN_BAD.read_text(encoding="utf-8"))["recording"]
+
+
+def why_bad(stem: str, task: str | None) -> str:
+    """Why a recording is known to be bad (`known_bad.toml`, after the paper's appendix C.2.2); empty if it is not.
+
+    >>> why_bad("whiny-ecru-cougar-f153ac423f61-20220712-192050", "FindCave")
+    'the player plays freely and does not do the task'
+    """
+    name = RecordingName.parse(stem)
+    for bad in _known_bad():
+        is_player = name is not None and bad.get("alias") == name.alias and bad["task"] == task
+        if bad.get("name") == stem or is_player:
+            return bad["reason"]
+    return ""

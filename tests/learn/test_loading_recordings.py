@@ -1,0 +1,147 @@
+"""Recordings of people: actions and frames equal those of the loaders of BEDD and MineRL, and what is broken is said."""
+
+import json
+import shutil
+from itertools import zip_longest
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import xxhash
+
+from interplay.envs.minerl_actions import KEYS
+from interplay.learn.recordings.labels import KEYBOARD, labels_of
+from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.names import RecordingsError
+from interplay.learn.recordings.shrinking import shrunk
+
+DATA = Path(__file__).parent / "data" / "recordings"
+GOLDEN = json.loads((DATA / "golden.json").read_text())
+"""Made by tools/recording_goldens.py: recording -> what BEDD's loader and MineRL's converter give."""
+
+
+def loaded(*names, **options):
+    """Steps of a recording as the golden ones are written, and the loader."""
+    loader = Loader([DATA / f"{name}.jsonl" for name in names], **options)
+    steps = []
+    for part in loader:
+        assert part.first == len(steps)
+        for frame, keys, camera, is_null in zip(*part[1:], strict=True):
+            pressed = sorted(np.array(KEYS)[keys.astype(bool)].tolist())
+            steps.append([pressed, camera.tolist(), int(is_null), xxhash.xxh3_64_hexdigest(np.ascontiguousarray(frame))])
+    return steps, loader
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_loading_as_bedd_gives_its_actions_and_the_bytes_of_its_frames(name):
+    steps, _ = loaded(name, labels="bedd", chunk=7)
+    for number, (ours, theirs) in enumerate(zip_longest(steps, GOLDEN[name]["bedd"])):
+        assert ours == theirs, f"step {number}"
+
+
+@pytest.mark.parametrize("name", [name for name in GOLDEN if name not in ("stuck", "bad-json", "empty-line", "last-newline")])
+def test_labels_are_those_of_minerls_converter_where_it_has_any(name):
+    lines = [json.loads(line) for line in (DATA / f"{name}.jsonl").read_text().splitlines()]
+    ours = [label.action() for label in labels_of(lines, "minerl")]
+    for number, (label, theirs) in enumerate(zip(ours, GOLDEN[name]["minerl"], strict=True)):
+        if theirs is None:  # it fails where a line has no angles or slot
+            continue
+        pressed, (pitch, yaw) = theirs
+        assert sorted(key for key in KEYS if label[key]) == pressed, number
+        if abs(yaw) > 180 and not lines[number]["isGuiOpen"]:  # the short way around
+            yaw = (yaw + 180) % 360 - 180
+        assert label["camera"] == pytest.approx([pitch, yaw], abs=1e-12), number
+
+
+def test_every_key_that_minerl_knows_and_a_person_can_press_has_a_place():
+    assert {*KEYBOARD.values(), "attack", "use", "pickItem"} == set(KEYS)
+
+
+def test_attack_that_is_stuck_from_the_start_is_left_out_until_it_is_pressed():
+    steps, _ = loaded("stuck")
+    assert ["attack" in pressed for pressed, *_ in steps] == [False] * 6 + [True] * 2
+
+
+def test_the_camera_is_the_mouses_where_a_line_has_no_angles():
+    steps, _ = loaded("without-angles")
+    turns = [[-0.15, 0.15], [1.05, -1.05], [-3.0, 3.0]]
+    assert np.array([camera for _, camera, *_ in steps]) == pytest.approx(np.array(turns))
+    assert [camera for _, camera, *_ in loaded("without-angles", labels="bedd")[0]] == [[0, 0], [1, -1], [-3, 3]]
+
+
+def test_no_frame_is_left_out_and_what_a_line_does_not_say_is_nothing():
+    for name, num_steps in (("cursor", 19), ("null-mouse", 6), ("null-keyboard", 4), ("without-hotbar", 3), ("escape", 5)):
+        assert len(loaded(name)[0]) == num_steps
+    steps, loader = loaded("bad-json")
+    assert [pressed for pressed, *_ in steps] == [["forward"], ["forward"], ["forward"], [], ["forward"]]
+    assert loader.remarks == ["1 lines are no JSON objects; nothing is held in them"]
+    assert loaded("bad-json", labels="bedd")[1].remarks == ["bad-json.jsonl: all of it, because a line is no JSON"]
+
+
+def test_the_cursor_is_drawn_as_far_as_it_is_inside():
+    (steps,) = Loader([DATA / "cursor.jsonl"], is_small=False)
+    (plain,) = Loader([DATA / "cursor.jsonl"], is_small=False, labels="minerl", chunk=19)
+    assert steps.frames.shape == (19, 360, 640, 3)
+    assert np.array_equal(steps.frames, plain.frames)
+    tip = steps.frames[1, 319 * 360 // 640 : 195, 319:335]  # at (639, 359) of 720 rows
+    assert (steps.frames[1, 179:194, 319] == 0).all(), "the arrow's left edge is black"
+    assert (tip == 255).all(axis=-1).any(), "and white inside"
+
+
+def test_parts_of_an_episode_are_read_as_one():
+    steps, _ = loaded("wheel", "escape")
+    alone = loaded("wheel")[0] + loaded("escape")[0]
+    assert len(steps) == len(alone) == 15
+    assert steps[9][0] == ["hotbar.1"], "the next part begins with another slot"
+    assert alone[9][0] == []
+    assert steps[10:] == alone[10:]
+
+
+def test_a_video_of_another_length_than_its_lines_is_an_error_unless_it_is_cut(tmp_path):
+    with pytest.raises(RecordingsError, match=r"short-video.jsonl has 6 lines, and its video 4 frames\n.*--cut"):
+        loaded("short-video")
+    with pytest.raises(RecordingsError, match="6 lines, and its video 8 frames"):
+        loaded("long-video")
+    assert [len(loaded(name, cut=True)[0]) for name in ("short-video", "long-video")] == [4, 6]
+    lines = (DATA / "short-video.jsonl").read_text().splitlines()
+    shutil.copy(DATA / "short-video.mp4", tmp_path / "a.mp4")
+    for num_lines, num_steps in ((5, 4), (3, 3)):  # a line that the recorder had begun, and the last picture
+        (tmp_path / "a.jsonl").write_text("\n".join(lines[:num_lines]))
+        loader = Loader([tmp_path / "a.jsonl"])
+        assert sum(map(len, loader)) == num_steps
+        assert (loader.last is not None) == (num_lines == 3)
+
+
+@pytest.mark.parametrize(("size", "said"), [(None, "has no video"), (0, "damaged or cut off"), (2_000, "damaged or cut off")])
+def test_a_video_that_is_missing_or_cut_off_says_which_and_what_to_do(tmp_path, size, said):
+    shutil.copy(DATA / "wheel.jsonl", tmp_path)
+    if size is not None:
+        (tmp_path / "wheel.mp4").write_bytes((DATA / "wheel.mp4").read_bytes()[:size])
+    for way in ("minerl", "bedd"):
+        with pytest.raises(RecordingsError, match=f"{said}[\\s\\S]*wheel.mp4|wheel.mp4 is {said}[\\s\\S]*interplay demos get"):
+            list(Loader([tmp_path / "wheel.jsonl"], labels=way))
+
+
+def test_unknown_labels_are_refused():
+    with pytest.raises(ValueError, match="minerl or bedd, got 'vpt'"):
+        Loader([], labels="vpt")
+
+
+def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():
+    cv2 = pytest.importorskip("cv2")
+    pytest.importorskip("numba")
+    frames = list(frames_of(DATA / "angles.mp4", "yuv420p"))
+    for frame in frames:
+        small = shrunk(frame)
+        assert small is not None, "the converter computes as the table expects"
+        assert np.array_equal(small, cv2.resize(frame.to_ndarray(format="rgb24"), (128, 128), interpolation=cv2.INTER_LINEAR))
+    assert shrunk(frames[0].reformat(format="yuv444p")) is None, "frames of another form go the long way"
+    assert shrunk(frames[0].reformat(320, 180)) is None
+
+
+def frames_of(path, form):
+    with av.open(str(path)) as container:
+        for frame in container.decode(video=0):
+            assert frame.format.name == form
+            yield frame
