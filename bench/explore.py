@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    sys.addaudithook(_refuse_the_network)
+    sys.addaudithook(refuse_the_network)
     with tempfile.TemporaryDirectory() as folder, ModelServer(scripted.reply) as server:
         root = Path(folder)
         scenes = write_scenes(root / "scenes", options.instances)
@@ -73,7 +73,7 @@ def main() -> None:
     raise SystemExit(0 if passed else 1)
 
 
-def _refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
+def refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
     """An audit hook: connections go to this machine alone."""
     if event != "socket.connect" or not isinstance(arguments[1], tuple):
         return

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli import explore_bank, explore_runs
+from interplay.cli import explore_bank, explore_make, explore_runs
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -348,4 +348,4 @@ app.command("run")(explore_runs.run)
 app.command("results")(explore_runs.results)
 app.command("bank")(explore_bank.bank)
 app.command("filter")(explore_bank.filter_tasks)
-app.command("make")(explore_bank.make)
+app.command("make")(explore_make.make)

@@ -1,4 +1,4 @@
-"""`interplay explore bank|filter|make`: atomic tasks, which of them need knowledge of the game, and planned instances."""
+"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge, planned instances."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, SeedOption, choose_seed, emit, progress, table
+from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, progress, table
 from interplay.cli.explore_runs import key_of, prices_of
 from interplay.errors import InterplayError
 
@@ -178,30 +178,8 @@ def _measured(measures: Measures) -> list[str]:
     return [*lines, *(f"{model}: {said(one)} of its single verdicts are right." for model, one in measures.accuracy.items())]
 
 
-def make(
-    mode: Annotated[str, typer.Option(help="planner: from the tables of the world, without any model.")] = "planner",
-    hops: Annotated[
-        int | None,
-        typer.Option("--hops", min=1, max=4, help="Tasks of an instance, each of which needs the one before; default: 1 to 4."),
-    ] = None,
-    count: Annotated[int, typer.Option("--count", min=1, max=1000, help="Instances of each number of hops.")] = 1,
-    out: Annotated[
-        Path, typer.Option("--out", help="Folder for the instances; those that are there are not made again.")
-    ] = Path("planned"),
-    seed: SeedOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Make instances without a model: each is checked and proved, each hop enforced, and comes with its proof.
-
-    Try:  interplay explore make --mode planner --hops 2 --seed 1
-    """
-    if mode != "planner":
-        raise typer.BadParameter(f"--mode takes planner; got {mode!r}")
-    planned(hops, count, out, choose_seed(seed), as_json=as_json)
-
-
 def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool) -> None:
-    """`make --mode planner`."""
+    """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
     from interplay.explore.instance import load
     from interplay.explore.make import planner
     from interplay.files import write_json

@@ -79,7 +79,7 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
     """Try to do an instance otherwise than its graph says; `num_random` players draw their keys."""
     start = begin(instance)
     at_start = tuple(start.progress.reached)
-    edges = tuple(_edge(instance, start, edge) for edge in instance.edges)
+    edges = edge_verdicts(instance, start)
     named, leakage = leaked(instance)
     return Hops(
         edges,
@@ -90,6 +90,12 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
         named,
         leakage,
     )
+
+
+def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVerdict, ...]:
+    """For each edge, whether no way round it is found; `start` is the world when the episode begins, if it is there already."""
+    begun = start or begin(instance)
+    return tuple(_edge(instance, begun, edge) for edge in instance.edges)
 
 
 def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
