@@ -67,7 +67,21 @@ MAY_USE = {
         "explore",
     },
     "demo": {"errors", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank"},
-    "cli": {"errors", "parallel", "tasks", "envs", "store", "record", "agents", "play", "learn", "judge", "rank", "report"}
+    "cli": {
+        "errors",
+        "files",
+        "parallel",
+        "tasks",
+        "envs",
+        "store",
+        "record",
+        "agents",
+        "play",
+        "learn",
+        "judge",
+        "rank",
+        "report",
+    }
     | {"explore", "model_judges", "starter", "statistics", "study", "tables", "web", "world", "demo"},
     "testing": {"store", "tasks"},
     "__main__": {"cli"},

@@ -57,7 +57,8 @@ def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> In
             assert opening is not None
             at = opening
         commands += _station(way, often, at)
-        of_task[way.task] = _rule(way, at)
+        then = chain[place + 1] if place + 1 < len(chain) else None
+        of_task[way.task] = _rule(way, then, at)
     commands += [f"/give @p minecraft:{item} {number}" for item, number in carried_at_start(chain).items()]
     tasks = list(of_task)
     document = {
@@ -72,7 +73,7 @@ def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> In
             {
                 "task": way.task,
                 "milestone_id": way.task.replace(" ", "_"),
-                "description": _description(way),
+                "description": _description(way, of_task[way.task]["params"]),
                 "rules": [of_task[way.task]],
             }
             for way in chain
@@ -119,18 +120,20 @@ def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
     return [f"/setblock ~{x} ~0 ~{z} minecraft:{way.what}"] if way.what else []
 
 
-def _rule(way: Way, at: tuple[int, int]) -> dict[str, Any]:
+def _rule(way: Way, then: Way | None, at: tuple[int, int]) -> dict[str, Any]:
+    """How it is known that a way was gone; a recipe takes all its pieces at once, so that many must have been carried."""
     if way.verb != "break":
-        return {"type": "inventory_has", "params": {"item": way.gives, "min_count": 1}}
+        number = then.number if then is not None and then.verb == "craft" else 1
+        return {"type": "inventory_has", "params": {"item": way.gives, "min_count": number}}
     x, z = at
     box = {"min": [x - 1, 0, z - 1], "max": [x + 1, 2, z + 1], "coordinate_frame": FRAME}
     return {"type": "count_in_box_at_most", "params": {"kind": "block", "object": way.what, **box, "max_count": 0}}
 
 
-def _description(way: Way) -> str:
+def _description(way: Way, params: Mapping[str, Any]) -> str:
     if way.verb == "break":
         return f"The {way.what} before the barrel is gone: nothing else lets anybody reach into the bedrock."
-    return f"One {way.gives} is carried: the player begins with none, and it comes from this task alone."
+    return f"{params['min_count']} of {way.gives} are carried: the player begins with none, and they come from this task alone."
 
 
 def _reason(first: Way, then: Way) -> str:
