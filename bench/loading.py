@@ -27,7 +27,7 @@ from bench.crowdplay_storing import AGENT, learned_from, loaded, played_again, s
 from bench.record import held_actions
 from interplay.envs import make
 from interplay.envs.palette import PALETTE
-from interplay.learn.demonstrations import load
+from interplay.learn import load
 from interplay.record import Archive, Episode, RecordedEpisode
 
 GAMES = ("space_invaders", "riverraid", "qbert", "breakout", "beam_rider", "montezuma_revenge")

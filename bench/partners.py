@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from gymnasium.spaces import Discrete
 
 from interplay.agents.policy import load_policy, save_policy
 from interplay.tasks import Task
@@ -22,9 +23,11 @@ def make_policy(folder: Path, task: Task) -> None:
     from interplay.agents.networks import build
 
     torch.manual_seed(0)
-    architecture = {"name": "nature_cnn", "num_actions": NUM_ACTIONS, "in_channels": 4}
+    encoder = {"name": "conv", "shape": [4, 84, 84]}
+    architecture = {"name": "feedforward", "encoder": encoder, "outputs": NUM_ACTIONS}
     details = {"architecture": architecture, "temperature": 1.0}
-    save_policy(folder, build(architecture), task=task, algorithm="none", observation="dqn", details=details)
+    space = Discrete(NUM_ACTIONS)
+    save_policy(folder, build(architecture), task=task, algorithm="none", observation="dqn", space=space, details=details)
 
 
 def single_call_us(folder: Path, task: Task) -> float:

@@ -9,9 +9,11 @@ import os
 import secrets
 import shutil
 import sqlite3
+import ssl
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,9 @@ if "TMPDIR" not in os.environ and Path("/dev/shm").is_dir() and shutil.disk_usag
     os.environ["TMPDIR"] = "/dev/shm"
 for name in ("COLUMNS", "LINES"):  # commands lay out their tables as in a pipe; readline gives these to the processes of xdist
     os.environ.pop(name, None)
+
+# Each client of httpx reads the certificates of this machine, 20 ms, and none is asked for on loopback.
+ssl.create_default_context = cache(ssl.create_default_context)
 
 gc.disable()  # until the tests are found: their modules only grow, and a search of all of them for garbage takes seconds
 settings.register_profile("patient", deadline=None)  # an example may take its time on a busy machine

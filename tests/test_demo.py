@@ -8,15 +8,15 @@ from interplay.demo import DemoError, DemoSettings, run_demo
 
 @pytest.mark.slow
 def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
-    settings = DemoSettings(num_players=3, play_s=6, updates=40, num_seeds=2, rollout_s=4, num_judges=3, num_answers=12, seed=4)
+    settings = DemoSettings(num_players=3, play_s=3, updates=20, num_seeds=2, rollout_s=2, num_judges=3, num_answers=12, seed=4)
     reports = []
     result = run_demo(tmp_path / "data", settings, lambda stage, done, total: reports.append((stage, done, total)))
     assert {stage for stage, _, _ in reports} == {"play", "learn", "roll out", "judge"}
     assert {row["agent"] for row in result.leaderboard} == {"random", "scripted", "bc"}
     assert all(row["sigma"] < 25 / 3 for row in result.leaderboard)
     assert result.answers == 12
-    assert result.updates == result.to_json()["updates"] == 40
-    assert result.demonstration_steps >= 3 * 6 * 60, "game time is played whole, however long that takes"
+    assert result.updates == result.to_json()["updates"] == settings.updates
+    assert result.demonstration_steps >= 3 * 3 * 60, "game time is played whole, however long that takes"
     assert result.demonstrations >= 3
     assert result.episodes == result.demonstrations + 3 * settings.num_seeds
 

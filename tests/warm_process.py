@@ -40,10 +40,12 @@ LIBRARIES = (
     "gymnasium",
     "av",
     "numba",
-    "inspect_ai",
 )
 """What most examples want, and nothing of Interplay itself: so a block that lacks an import of ours, or modules of ours that
-cannot be imported in its order, fail here as they fail elsewhere. Torch makes the end of every process long."""
+cannot be imported in its order, fail here as they fail elsewhere. Torch makes the end of every process long: it is
+loaded only where something learns."""
+TO_LEARN = ("torch", "matplotlib.figure")
+"""What learning loads besides."""
 
 
 class WarmProcess:

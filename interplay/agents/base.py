@@ -287,10 +287,14 @@ def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequ
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two actions are equal, entry by entry where they are composed."""
+    """Whether two actions are equal, entry by entry where they are composed; numbers that are not whole up to rounding, which a
+    network's are in batches of different sizes."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(np.array_equal(value, other[name]) for name, value in one.items())
-    return np.array_equal(np.asarray(one), np.asarray(other))
+        return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
+    first, second = np.asarray(one), np.asarray(other)
+    if first.dtype.kind == "f" and first.shape == second.shape:
+        return np.allclose(first, second, rtol=1e-4, atol=1e-5)
+    return np.array_equal(first, second)
 
 
 class _Watched:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from interplay.agents.base import Agent, AgentError, SimpleAgent, require_agent
 from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
+from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class AgentName(NamedTuple):
 
     Attributes:
         name: The name.
-        kind: `builtin` or `policy`.
+        kind: `builtin`, `policy` or `vpt`.
         description: One line.
         task: Id of the task a policy was trained for; None for built-in agents.
     """
@@ -48,7 +49,9 @@ def names(archive: Archive | None = None) -> list[AgentName]:
 
     found = [AgentName(name, "builtin", description) for name, (_, description) in BUILTIN.items()]
     if archive is not None:
-        found += [AgentName(name, "policy", line, task) for name, task, line in describe_policies(archive.root / "models")]
+        models = archive.root / "models"
+        found += [AgentName(name, "policy", line, task) for name, task, line in describe_policies(models)]
+        found += [AgentName(name, "vpt", line) for name, line in describe_networks(models)]
     return found
 
 
@@ -56,26 +59,54 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
     """Build an agent.
 
     Args:
-        name: `random`, `noop`, `scripted`; a trained policy by its name in the archive's `models/` or by the path of its
-            folder; or `module:factory`, a callable without arguments that returns an agent of your own.
+        name: `random`, `noop`, `scripted`; a trained policy or a VPT network by its name in the archive's `models/` or by the
+            path of its folder; or `module:factory`, a callable without arguments that returns an agent of your own.
         archive: Where trained policies are looked up by name.
     Raises:
         NotFoundError: For a name that leads nowhere; the nearest is offered.
         AgentError: If your factory cannot be imported, called, or gives something that is no agent.
-        PolicyError: If a policy's files are missing, damaged, or do not fit together.
+        PolicyError, VPTError: If a network's files are missing, damaged, or do not fit together.
     """
     if name in BUILTIN:
         return BUILTIN[name][0]()
     from interplay.agents.policy import is_policy_folder, load_policy
 
-    if archive is not None and "/" not in name and "\\" not in name and is_policy_folder(archive.root / "models" / name):
-        return load_policy(archive.root / "models" / name)
-    if is_policy_folder(Path(name)):
-        return load_policy(Path(name))
+    places = [Path(name)]
+    if archive is not None and "/" not in name and "\\" not in name:
+        places.insert(0, archive.root / "models" / name)
+    for place in places:
+        if is_policy_folder(place):
+            return load_policy(place)
+        if is_vpt_folder(place):
+            return _vpt(place)
     if ":" in name:
         return _from_module(name)
     hint = "All agents:  interplay agents list    Your own:  module:factory"
     raise unknown_name("agent", name, [known.name for known in names(archive)], hint=hint)
+
+
+def vpt_folder(name: str, models: Path) -> Path:
+    """The folder of a VPT network, by its name among the models of a data folder or by its path.
+
+    Raises:
+        NotFoundError: If there is none; the nearest is offered.
+    """
+    for place in (models / name, Path(name)):
+        if is_vpt_folder(place):
+            return place
+    hint = "Make one of published files:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
+    raise unknown_name("VPT network", name, [known for known, _ in describe_networks(models)], hint=hint)
+
+
+def _vpt(folder: Path) -> Agent:
+    """The agent of a folder with a VPT network."""
+    try:
+        from interplay.agents.vpt.agent import load_agent
+    except ModuleNotFoundError as error:
+        raise AgentError(
+            f"VPT needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
+        ) from None
+    return load_agent(folder)
 
 
 def _from_module(name: str) -> Agent | SimpleAgent:

@@ -1,23 +1,32 @@
-"""Trained policies: a folder with `model.safetensors` (weights) and `model.json` (everything else)."""
+"""Trained policies: a folder with `model.safetensors` (weights) and `model.json` (everything else).
+
+`model.json` says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
+observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
+Version 1 of it, of earlier releases, knew one network of one discrete seat, and is read as such.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 
+from interplay.agents import actions
 from interplay.agents.base import AgentError, Decision
-from interplay.envs import make
+from interplay.envs import make, pipeline
 from interplay.errors import InterplayError
 from interplay.files import write_bytes
+from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
 
 FORMAT = "interplay-policy"
-VERSION = 1
+VERSION = 2
 
 _INSTALL = "Install it with:  pip install 'interplay[train]'"
 _REQUIRED: dict[str, type | tuple[type, ...]] = {
@@ -28,6 +37,7 @@ _REQUIRED: dict[str, type | tuple[type, ...]] = {
     "env": dict,
     "observation": str,
     "architecture": dict,
+    "actions": dict,
     "temperature": (int, float),
     "weights_sha256": str,
 }
@@ -37,15 +47,23 @@ class PolicyError(InterplayError):
     """A policy's files are missing, damaged, or do not fit each other or the task."""
 
 
+@dataclass
+class Game:
+    """What a policy remembers of a game: its generator, and a recurrent network's memory, float32, shape (memory_size,)."""
+
+    rng: np.random.Generator
+    memory: np.ndarray | None
+
+
 class Policy:
     """An agent that draws its actions from a trained network.
 
     Args:
         description: What `model.json` says.
-        network: Logits of a batch of observations.
+        network: A network of `interplay.agents.networks`.
 
-    Each decision is drawn from softmax(logits / temperature); temperature 0 takes the most probable action. A clone of
-    someone who varies gets stuck when it always takes the most probable action, so learners store a temperature above 0.
+    Each decision is drawn as `interplay.agents.actions` says; temperature 0 takes the most probable action. A clone of
+    someone who varies gets stuck when it always takes the most probable action, so cloning stores a temperature above 0.
     """
 
     def __init__(self, description: Mapping[str, Any], network: Any) -> None:
@@ -53,10 +71,12 @@ class Policy:
         self.name: str = description["name"]
         self.observation: str = description["observation"]
         self.temperature = float(description["temperature"])
+        self.space: gymnasium.Space = actions.from_json(description["actions"])
+        self._part = pipeline(self.observation).parts[0]
         self._network = network
 
-    def begin(self, task: Task, *, rng: np.random.Generator) -> np.random.Generator:
-        """Begin a game; all that it needs to remember is its generator.
+    def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
+        """Begin a game.
 
         Raises:
             PolicyError: If the policy was trained in another world.
@@ -66,27 +86,32 @@ class Policy:
             raise PolicyError(
                 f"policy {self.name!r} was trained on {self.description['task']} ({self.description['env']['id']}) "
                 f"and cannot play {task.id} ({env['id']})\n"
-                f"Train one for it:  interplay learn bc --task {task.id} --out NAME"
+                f"Train one for it:  interplay learn {self.description['algorithm']} --task {task.id} --out NAME"
             )
-        return rng
+        memory_size = getattr(self._network, "memory_size", None)
+        return Game(rng, None if memory_size is None else np.zeros(memory_size, np.float32))
 
-    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[np.random.Generator]) -> list[Decision]:
-        """Draw an action for each game; pictures are uint8, shape (4, 84, 84), and pass the network together."""
-        logits = self.logits(np.stack([observation["picture"] for observation in observations]))
-        return [Decision(self._draw(row, rng)) for row, rng in zip(logits, states, strict=True)]
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
+        """Draw an action for each game; their observations pass the network together."""
+        outputs = self.outputs(np.stack([observation[self._part] for observation in observations]), states)
+        return [
+            Decision(actions.draw(self.space, row, self.temperature, game.rng))
+            for row, game in zip(outputs, states, strict=True)
+        ]
 
-    def _draw(self, logits: np.ndarray, rng: np.random.Generator) -> int:
-        if self.temperature == 0:
-            return int(np.argmax(logits))
-        # Drawing by Gumbel noise (argmax of logits / T + G) needs no normalisation.
-        return int(np.argmax(logits / self.temperature + rng.gumbel(size=logits.shape)))
-
-    def logits(self, observations: np.ndarray) -> np.ndarray:
-        """Logits, float32, shape (B, num_actions), of a batch of observations."""
+    def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
+        """What the network says of a batch: float32, shape (B, outputs). A recurrent one remembers in `games`."""
         import torch
 
         with torch.inference_mode():
-            return self._network(torch.from_numpy(np.ascontiguousarray(observations))).numpy()
+            batch = torch.from_numpy(np.ascontiguousarray(observations))
+            if not hasattr(self._network, "memory_size"):
+                return self._network(batch).numpy()
+            remembered = np.stack([game.memory for game in games if game.memory is not None])
+            outputs, memories = self._network(batch, torch.from_numpy(remembered))
+            for game, memory in zip(games, memories.numpy(), strict=True):
+                game.memory = memory
+            return outputs.numpy()
 
 
 def is_policy_folder(folder: Path) -> bool:
@@ -125,11 +150,13 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{remedy}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise PolicyError(f"policy {folder.name!r}: {path} does not describe a policy (no format {FORMAT!r})\n{remedy}")
-    if document.get("version") != VERSION:
+    if document.get("version") not in (1, VERSION):
         raise PolicyError(
-            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads {VERSION}\n"
+            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads 1 to {VERSION}\n"
             "Upgrade Interplay, or train the policy again."
         )
+    if document["version"] == 1:
+        document = _upgraded(document)
     for key, kind in _REQUIRED.items():
         if not isinstance(document.get(key), kind):
             raise PolicyError(
@@ -167,6 +194,8 @@ def load_policy(folder: Path) -> Policy:
         )
     try:
         weights = safetensors.torch.load(data)
+        if description["version"] == 1:
+            weights = {name if name.startswith("out.") else f"encoder.{name}": value for name, value in weights.items()}
         network = networks.build(description["architecture"])
         network.load_state_dict(weights)
     except (safetensors.SafetensorError, RuntimeError, TypeError, KeyError, InterplayError) as error:
@@ -174,21 +203,29 @@ def load_policy(folder: Path) -> Policy:
         raise PolicyError(
             f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{remedy}"
         ) from None
-    network.eval()
+    network.requires_grad_(False).eval()
     return Policy(description, network)
 
 
 def save_policy(
-    folder: Path, network: Any, *, task: Task, algorithm: str, observation: str, details: Mapping[str, Any]
+    folder: Path,
+    network: Any,
+    *,
+    task: Task,
+    algorithm: str,
+    observation: str,
+    space: gymnasium.Space[Any],
+    details: Mapping[str, Any],
 ) -> Path:
     """Write a policy; each file appears whole or not at all.
 
     Args:
         folder: Made if missing; its name is the policy's.
-        network: A module of `networks.ARCHITECTURES`.
+        network: One of `networks.ARCHITECTURES`.
         task: What it was trained for.
         algorithm: For example `bc`.
         observation: Pipeline of its observations.
+        space: Of its actions.
         details: Must hold `architecture` and `temperature`; `config`, `metrics` and the like are kept as they are.
     Returns:
         The path of `model.json`.
@@ -208,6 +245,7 @@ def save_policy(
         "task_hash": task.content_hash,
         "env": {"id": task.env.id, "options": dict(task.env.options)},
         "observation": observation,
+        "actions": actions.to_json(space),
         "weights_sha256": hashlib.sha256(data).hexdigest(),
         **details,
     }
@@ -215,21 +253,31 @@ def save_policy(
     return folder / "model.json"
 
 
-def num_actions_of(task: Task) -> int:
-    """Number of discrete actions of a task's environment.
+def action_space_of(task: Task, seat: str | None = None) -> gymnasium.Space[Any]:
+    """The space of a seat's actions, the first by default.
 
     Raises:
-        AgentError: If its actions are not discrete.
+        AgentError: If the task has no such seat.
     """
-    import gymnasium
-
+    if seat is not None and seat not in task.seats:
+        raise AgentError(f"task {task.id} has no seat {seat!r}; its seats are {', '.join(task.seats)}")
     env = make(task)
     try:
-        if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-            raise AgentError(f"task {task.id} has actions in {env.action_space}; this learner needs discrete ones")
-        return int(env.action_space.n)
+        return seat_spaces(env)[seat or task.seats[0]]
     finally:
         env.close()
+
+
+def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
+    """A description of version 1 as one of today; what is wrong in it stays wrong, and is found later."""
+    old = document.get("architecture")
+    if not isinstance(old, dict) or old.get("name") != "nature_cnn" or "num_actions" not in old:
+        return document
+    encoder = {"name": "conv", "shape": [old.get("in_channels", 4), 84, 84]}
+    return document | {
+        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": old["num_actions"]},
+        "actions": actions.to_json(gymnasium.spaces.Discrete(old["num_actions"])),
+    }
 
 
 def _kind(kind: type | tuple[type, ...]) -> str:

@@ -1,10 +1,23 @@
-"""`interplay agents list`."""
+"""`interplay agents list` and `import-vpt`."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, table
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    emit,
+    open_archive,
+    place_options,
+    table,
+    working,
+)
 
 app = typer.Typer(add_completion=False, help="What can act.  Try:  interplay agents list", no_args_is_help=True)
 
@@ -25,4 +38,34 @@ def list_agents(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None
         [agent._asdict() for agent in known],
         as_json=as_json,
         text=table(["agent", "kind", "what it does"], [(agent.name, agent.kind, agent.description) for agent in known]),
+    )
+
+
+@app.command("import-vpt")
+def import_vpt(
+    model: Annotated[Path, typer.Argument(metavar="FILE.model", help="What says the sizes of the network.")],
+    weights: Annotated[Path, typer.Argument(metavar="FILE.weights", help="Its weights.")],
+    name: Annotated[str, typer.Option(help="What to call it; it is kept in models/NAME.")],
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an agent of VPT's published files. They are pickles: nothing in them is run, and one that names anything to run is
+    refused. The agent acts in the block world and in MineRL, and `interplay demos embed` takes it.
+
+    Try:  interplay agents import-vpt foundation-model-1x.model foundation-model-1x.weights --name vpt-1x
+    """
+    from interplay.agents.vpt.agent import import_files
+    from interplay.learn.train import model_folder
+
+    folder = model_folder(open_archive(data, database), name)
+    with working("reading weights"):
+        path = import_files(model, weights, folder)
+    place = place_options(data, database)
+    emit(
+        {"agent": name, "folder": str(folder), "description": str(path)},
+        as_json=as_json,
+        text=f"Wrote {folder}: vpt.safetensors, vpt.json\n"
+        f"Next:  interplay play basalt/find_cave --agent {name}{place}\n"
+        f"       interplay demos embed VIDEOS --vpt {name} --out embeddings{place}",
     )

@@ -22,6 +22,7 @@ from interplay.cli.common import (
     progress_bar,
     table,
 )
+from interplay.cli.embed import embed
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -264,3 +265,6 @@ def _task(name: str) -> Task:
 
     with misuse():
         return find(name)
+
+
+app.command()(embed)

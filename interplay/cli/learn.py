@@ -1,11 +1,13 @@
-"""`interplay learn ALGORITHM`: train an agent on recorded episodes."""
+"""`interplay learn ALGORITHM`: train an agent on recorded episodes; each algorithm is a command, each setting an option."""
 
 from __future__ import annotations
 
+import inspect
 import sys
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -19,8 +21,21 @@ from interplay.cli.common import (
     open_archive,
     place_options,
     progress,
+    stage_bars,
+    table,
 )
 from interplay.errors import InterplayError
+from interplay.learn import CONFIGS, TrainingConfig, train
+from interplay.learn.config import CHECKPOINT, RunConfig
+from interplay.learn.settings import RewardConfig
+from interplay.learn.train import model_folder
+
+if TYPE_CHECKING:
+    from interplay.learn.benchmark import Results
+    from interplay.learn.reward.fitting import FittedReward
+    from interplay.record import Archive
+
+Config = TypeVar("Config", bound=RunConfig)
 
 app = typer.Typer(
     help="Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone",
@@ -28,104 +43,120 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+DOES = {
+    "bc": "Behaviour cloning: act as the recorded player did.",
+    "fbc": "Behaviour cloning of the episodes with the highest return.",
+    "bcq": "Batch-constrained Q-learning: the best of the actions that players do take.",
+    "cql": "Conservative Q-learning: values that do not hope for actions nobody took.",
+    "dqn": "Deep Q-network: the action of the highest value.",
+    "iql": "Implicit Q-learning: imitate more what turned out better.",
+    "iqn": "Implicit quantile network: the action of the highest mean of all returns that may come.",
+    "reward": "A reward from judged pairs: what people said about games, for `--reward NAME` of the other algorithms.",
+    "sac": "Discrete soft actor-critic: probabilities that weigh value against variety.",
+}
+"""Algorithm -> what it does, in a sentence."""
+
 
 @app.callback()
 def learn() -> None:
     """Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone"""
 
 
-@app.command()
-def bc(
-    task: Annotated[str | None, typer.Option(help="Id of the task to learn.")] = None,
-    out: Annotated[str | None, typer.Option(help="Name of the policy; it is kept in models/NAME.")] = None,
-    actor: Annotated[
-        str | None, typer.Option(help="Whose episodes: human, agent, model, any, or a name.  [default: human]")
-    ] = None,
-    where: Annotated[list[str] | None, typer.Option(help="Only episodes such as 'score >= 200'; may be repeated.")] = None,
-    fast: Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")] = False,
-    updates: Annotated[int | None, typer.Option(help="Gradient steps.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Decisions per gradient step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Adam's learning rate at the start.")] = None,
-    balance: Annotated[
-        float | None, typer.Option(help="0 keeps each action's own frequency, 1 gives all actions the same weight.")
-    ] = None,
-    temperature: Annotated[
-        float | None, typer.Option(help="Temperature of the policy's draws; 0 takes the most likely action.")
-    ] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop training after so many seconds.")] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; 0 for all cores.")] = None,
-    config: Annotated[Path | None, typer.Option(help="Repeat a run: models/NAME/config.json. Other options change it.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a run that was stopped, with the settings it had.")
-    ] = False,
-    data: DataOption = DEFAULT_DATA,
-    database: DatabaseOption = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Of every random draw; printed and kept with the model.  [default: 0]")
-    ] = None,
-    as_json: JsonOption = False,
+def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable[..., None]:
+    """The command of an algorithm, with an option for each of its settings; `act` does it."""
+    settings = {item.name: item for item in fields(config_class)}
+    hints = get_type_hints(config_class)
+    presets = sorted(config_class.presets)
+
+    def run(**options: Any) -> None:
+        given = {name: _value(hints[name], options[name], name) for name in settings if options[name] is not None}
+        act(config_class, given, **{name: value for name, value in options.items() if name not in settings})
+
+    makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
+    annotations: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
+    for name, item in settings.items():
+        default = item.default
+        shown = "" if default is MISSING or default is False or default in (None, ()) else f" Default: {_shown(default)}."
+        annotations[name] = _option(item.metadata["help"] + shown, _kind(hints[name]))
+    if presets:
+        annotations["preset"] = _option(f"Settings to begin with: {', '.join(presets)}; see docs/learning.md.", str)
+    if "fast" in presets:
+        annotations["fast"] = Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")]
+    annotations["config"] = _option(f"Repeat a run: {place}/NAME/config.json. Other options change it.", Path)
+    resume = typer.Option("--resume", help="Continue a run that was stopped, with the settings it had.")
+    annotations |= {"resume": Annotated[bool, resume], "data": DataOption, "database": DatabaseOption, "as_json": JsonOption}
+    defaults = {"fast": False, "resume": False, "data": DEFAULT_DATA, "as_json": False}
+    run.__annotations__ = annotations
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  (what Typer makes its options of)
+        [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=annotation)
+            for name, annotation in annotations.items()
+        ]
+    )
+    name = config_class.algorithm
+    actor = "" if config_class is RewardConfig else " --actor human"
+    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task atari/space_invaders{actor} --out my-{name}"
+    return run
+
+
+def _option(help: str, kind: Any) -> Any:
+    return Annotated[kind | None, typer.Option(help=help)]
+
+
+def _kind(hint: Any) -> Any:
+    """What Typer reads an option of a setting as; numbers of a list are one text."""
+    if get_origin(hint) is tuple:
+        return list[str] if get_args(hint)[0] is str else str
+    return next(one for one in (*get_args(hint), hint) if one is not type(None))
+
+
+def _shown(default: Any) -> str:
+    return ",".join(map(str, default)) if isinstance(default, tuple) else str(default)
+
+
+def _value(hint: Any, value: Any, name: str) -> Any:
+    """An option's value as its setting takes it."""
+    if get_origin(hint) is not tuple:
+        return value
+    if get_args(hint)[0] is str:
+        return tuple(value)
+    try:
+        return tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise typer.BadParameter(
+            f"--{name} must be whole numbers with commas between, such as 0,1,2,3; got {value!r}"
+        ) from None
+
+
+def _learn(
+    config_class: type[TrainingConfig],
+    given: dict[str, Any],
+    *,
+    out: str | None,
+    config: Path | None,
+    resume: bool,
+    data: Path,
+    database: str | None,
+    as_json: bool,
+    preset: str | None = None,
+    fast: bool = False,
 ) -> None:
-    """Behaviour cloning: act as the recorded player did.
-
-    Try:  interplay learn bc --task atari/space_invaders --actor human --out my-clone
-    """
-    from interplay.learn import BCConfig, train
-    from interplay.learn.config import CHECKPOINT
-    from interplay.learn.train import model_folder
-
+    """Train as asked, show how it goes, and say what came of it."""
     archive = open_archive(data, database, must_exist=True)
-    given: dict[str, Any] = {
-        "task": task,
-        "actor": actor,
-        "where": tuple(where) if where else None,
-        "updates": updates,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "balance": balance,
-        "temperature": temperature,
-        "max_seconds": max_seconds,
-        "device": device,
-        "threads": threads,
-        "seed": seed,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
     if given.get("actor") == "any":
         given["actor"] = None
+    if not given.get("where", True):
+        del given["where"]
     if out is None:
         raise typer.BadParameter("say what to call the policy:  --out NAME")
-    folder = model_folder(archive, out)
-    if resume and config is None and (folder / "config.json").exists():
-        config = folder / "config.json"
-    if config is None and task is None:
-        raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
-    before = None if config is None else BCConfig.read(config)
-    with misuse():
-        settings = replace(before, **given) if before else BCConfig.fast(**given) if fast else BCConfig(**given)
-    if resume and not (folder / "config.json").exists():
-        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
-    if resume and not (folder / "model.json").exists() and not (folder / CHECKPOINT).exists():
-        print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
-
-    with progress() as bar:
-        reading = bar.add_task("reading episodes", total=None)
-        training = bar.add_task("training", total=settings.updates, visible=False)
-
-        def on_episode(done: int, total: int) -> None:
-            bar.update(reading, completed=done, total=total)
-
-        def on_update(done: int, total: int) -> None:
-            bar.update(training, completed=done, total=total, visible=True)
-
-        def on_metrics(line: dict[str, Any]) -> None:
-            text = f"training  loss {line['loss']:.3f}, {line['accuracy']:.0%} matched, {line['updates_per_second']:.0f}/s"
-            bar.update(training, description=text)
-
-        result = train(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
+    settings = _settings(
+        config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
+    )
+    result = _watched(train, archive, settings, out, resume)
     emit(
         {
             "agent": out,
-            "algorithm": "bc",
+            "algorithm": settings.algorithm,
             "task": settings.task,
             "folder": str(result.folder),
             "updates": result.updates,
@@ -138,6 +169,103 @@ def bc(
         as_json=as_json,
         text=_summary(out, settings.task, result, place_options(data, database)),
     )
+
+
+def _learn_reward(
+    config_class: type[RewardConfig],
+    given: dict[str, Any],
+    *,
+    out: str | None,
+    config: Path | None,
+    resume: bool,
+    data: Path,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Learn a reward as asked, show how it goes, and say what it is worth."""
+    from interplay.learn.reward.fitting import fit
+    from interplay.learn.reward.kept import reward_folder
+
+    archive = open_archive(data, database, must_exist=True)
+    if out is None:
+        raise typer.BadParameter("say what to call the reward:  --out NAME")
+    settings = _settings(config_class, given, reward_folder(archive, out), out, "reward.json", config, resume)
+    result = _watched(fit, archive, settings, out, resume)
+    emit(
+        {"reward": out, "folder": str(result.folder), "updates": result.updates, "seconds": round(result.seconds, 3)}
+        | result.description,
+        as_json=as_json,
+        text=_reward_text(out, settings.task, result, place_options(data, database)),
+    )
+
+
+def _settings(
+    config_class: type[Config],
+    given: dict[str, Any],
+    folder: Path,
+    out: str,
+    last: str,
+    config: Path | None,
+    resume: bool,
+    *,
+    preset: str | None = None,
+    fast: bool = False,
+) -> Config:
+    """The settings of a run from its options, and those of the run that it goes on from or repeats."""
+    if resume and config is None and (folder / "config.json").exists():
+        config = folder / "config.json"
+    if config is None and "task" not in given:
+        raise typer.BadParameter("say what to learn:  --task TASK  (see: interplay tasks list), or --config FILE")
+    before = None if config is None else config_class.read(config)
+    preset = "fast" if fast else preset
+    with misuse():
+        if before is not None:
+            settings = replace(before, **given)
+        else:
+            settings = config_class(**given) if preset is None else config_class.preset(preset, **given)
+    if resume and not (folder / "config.json").exists():
+        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
+    if resume and not (folder / last).exists() and not (folder / CHECKPOINT).exists():
+        print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
+    return settings
+
+
+def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
+    """Train, showing how far it is."""
+    with progress() as bar:
+        reading = bar.add_task("reading episodes", total=None)
+        training = bar.add_task("training", total=settings.updates, visible=False)
+
+        def on_episode(done: int, total: int) -> None:
+            bar.update(reading, completed=done, total=total)
+
+        def on_update(done: int, total: int) -> None:
+            bar.update(training, completed=done, total=total, visible=True)
+
+        def on_metrics(line: dict[str, Any]) -> None:
+            matched = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
+            bar.update(training, description=f"training  loss {line['loss']:.3f}{matched}, {line['updates_per_second']:.0f}/s")
+
+        return act(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
+
+
+def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
+    """What was learned, what it is worth, and what to do next."""
+    found = result.description
+    lines = [f"{name}: a reward from {found['answers']} answers about {found['games']} games, in {result.seconds:.0f} s."]
+    if "unseen_accuracy" in found:
+        share, num = found["unseen_accuracy"], found["unseen_answers"]
+        lines.append(f"It foretells {share:.1%} of the decided ones of {num} answers about worlds it never saw.")
+    if found.get("correlation") is not None:
+        goes = f"it goes with the game's own score by {found['correlation']:.2f} (rank correlation)"
+        lines.append(f"In {found['unseen_games']} games that it did not learn from, {goes}.")
+    if found["unsure"]:
+        one = found["unsure"][0]
+        lines.append(
+            f"It is least sure about the games {one['left']} and {one['right']} (seed {one['seed']}): ask about them next."
+        )
+    lines.append(f"Next:  interplay learn iql --task {task} --reward {name} --out NAME{place}")
+    return "\n".join(lines)
 
 
 def _summary(name: str, task: str, result: Any, place: str) -> str:
@@ -153,3 +281,59 @@ def _summary(name: str, task: str, result: Any, place: str) -> str:
         f"Next:  interplay play {task} --agent {name}{place}",
     ]
     return "\n".join(lines)
+
+
+@app.command()
+def benchmark(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file with tasks, algorithms and seeds.")],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once; default: one a core.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train and measure every algorithm of a file on every task and seed; what is there already is kept.
+
+    Run again after an interruption, it goes on. The report is:  interplay report offline
+
+    Try:  interplay learn benchmark bench/tiny.toml
+    """
+    from interplay.learn.benchmark import read
+    from interplay.learn.benchmark.running import run_benchmark
+
+    chosen = read(file)
+    archive = open_archive(data, database)
+    with stage_bars(counts=False) as report:
+        results = run_benchmark(archive, chosen, jobs=jobs, report=report)
+    emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
+    if failed := [run for run in results.runs if run.problem]:
+        reasons = "\n".join(f"{run.agent}: {run.problem}" for run in failed)
+        raise InterplayError(f"{len(failed)} of {len(results.runs)} runs failed; the others are kept\n{reasons}")
+
+
+def _benchmark_text(results: Results, place: str) -> Any:
+    """Aggregates of each algorithm, best first."""
+    from rich.console import Group
+
+    from interplay.learn.benchmark.scores import AGGREGATES
+
+    summary = results.summary()
+    ranked = sorted(summary["aggregates"].items(), key=lambda item: -item[1]["IQM"]["value"])
+    rows = [
+        [name, *("{value:.3f} ({low:.3f} to {high:.3f})".format(**one) for one in kinds.values())] for name, kinds in ranked
+    ]
+    complete = f"{len(summary['complete_tasks'])} of {len(results.tasks)} tasks complete"
+    return Group(
+        table(
+            ["algorithm", *(f"#{kind}" for kind in AGGREGATES)],
+            rows,
+            title=f"{results.title}: {len(results.seeds)} seeds, {complete}",
+        ),
+        "",
+        "Scores: 0 is random play, 1 the best game compared with. Intervals of 95 %, by runs drawn anew in each task.",
+        f"Next:  interplay report offline --benchmark {results.id}{place}",
+    )
+
+
+for _name, _config_class in CONFIGS.items():
+    app.command(_name)(command(_config_class, _learn))
+app.command(RewardConfig.algorithm)(command(RewardConfig, _learn_reward))

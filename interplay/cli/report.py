@@ -221,6 +221,30 @@ def explore(
     _finish(made, out or data / "reports" / "explore", as_json)
 
 
+@app.command()
+def offline(
+    benchmarks: Annotated[
+        list[str] | None,
+        typer.Option("--benchmark", metavar="ID", help="Only of this benchmark; repeat for more. Default: all that were run."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/offline in the data folder.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples behind intervals.")] = 0,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """What benchmarks of learning say: scores, aggregates, profiles, chances of improvement; and CrowdPlay's tables proved.
+
+    Try:  interplay learn benchmark bench/tiny.toml, then:  interplay report offline
+    """
+    from interplay.learn.benchmark.results import read_results
+    from interplay.report.offline import offline_report
+
+    made = offline_report(read_results(data, benchmarks or ()), seed=seed)
+    _finish(made, out or data / "reports" / "offline", as_json)
+
+
 def _finish(made: Report, folder: Path, as_json: bool) -> None:
     """Write a report and say where it is."""
     written = _write(made, folder)

@@ -102,6 +102,16 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         """What the player in this seat sees; the same for all of them unless a world of several seats says otherwise."""
         return self.view()
 
+    def state_of(self, seat: str) -> np.ndarray:
+        """The numbers that the world itself gives the player in this seat, float32, shape (n,); valid after `reset`.
+
+        Raises:
+            EnvError: If it gives none, only pictures.
+        """
+        raise EnvError(
+            f"the world of task {self.task.id} gives no numbers, only pictures; choose a pipeline of pictures, such as dqn"
+        )
+
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> Scene | None:
         """A new source of what the browser of this seat's player needs to draw their view; None where browsers cannot.
 

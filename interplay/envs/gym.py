@@ -37,6 +37,7 @@ class GymEnv(PlayableEnv):
         self.render_mode = "rgb_array"
         self.metadata = self._env.metadata
         self._picture: np.ndarray | None = None
+        self._observation: Any = None
         self.draws = env is None or env.render_mode == "rgb_array"
         if not self.draws:
             drawn = GymEnv(task)
@@ -50,6 +51,7 @@ class GymEnv(PlayableEnv):
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
         result = self._env.reset(seed=seed, options=options)
+        self._observation = result[0]
         if self.draws:
             self._picture = self.render()
         return result
@@ -60,6 +62,7 @@ class GymEnv(PlayableEnv):
         The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
         """
         observation, reward, terminated, truncated, info = self._env.step(action)
+        self._observation = observation
         if self.draws:
             self._picture = self.render()
         return observation, float(reward), bool(terminated), bool(truncated), info
@@ -69,6 +72,10 @@ class GymEnv(PlayableEnv):
         if self._picture is None:
             raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
+
+    def state_of(self, seat: str) -> np.ndarray:
+        """The observation, flattened as `gymnasium.spaces.flatten` does."""
+        return np.asarray(gymnasium.spaces.flatten(self.observation_space, self._observation), np.float32)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import gymnasium
 import numpy as np
@@ -20,6 +20,10 @@ from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
 """Characters of an observation's text, at most."""
+
+
+Looks = Literal["view", "state"]
+"""What a pipeline's frames are: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
 
 
 class AnyText(gymnasium.spaces.Text):
@@ -36,14 +40,17 @@ class Pipeline(Protocol):
     name: str
     frame_skip: int
     """Native frames per decision."""
+    stack: int
+    """Pictures that one observation holds along its first axis; 0 where it is one picture without that axis."""
+    looks_at: Looks
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What an observation has: `picture`, `info`, `text`."""
+        """What an observation has: `picture` or `state`, which this pipeline makes, then `info`, `text`."""
         ...
 
     def space(self) -> gymnasium.Space:
-        """The space of the pictures."""
+        """The space of the first part."""
         ...
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -70,6 +77,7 @@ class DQN:
     parts = ("picture",)
     frame_skip = 4
     stack = 4
+    looks_at: Looks = "view"
     size = 84
 
     def __init__(self) -> None:
@@ -116,6 +124,8 @@ class Native:
     """Every native frame as it is, in RGB: uint8, shape (H, W, 3)."""
 
     frame_skip = 1
+    stack = 0
+    looks_at: Looks = "view"
 
     def __init__(self, name: str, parts: tuple[str, ...] = ("picture",)) -> None:
         self.name = name
@@ -144,6 +154,8 @@ class Pixels:
     name = "pixels"
     parts = ("picture",)
     frame_skip = 1
+    stack = 0
+    looks_at: Looks = "view"
 
     def __init__(self) -> None:
         self._shape: tuple[int, ...] = (0, 0)
@@ -162,10 +174,38 @@ class Pixels:
         return frame.pixels.copy()
 
 
+class State:
+    """The numbers that a world itself gives at every step, flattened: float32, shape (n,). Of worlds that are more than a
+    picture, such as Gymnasium's classic control."""
+
+    name = "state"
+    parts = ("state",)
+    frame_skip = 1
+    stack = 0
+    looks_at: Looks = "state"
+
+    def __init__(self) -> None:
+        self._shape: tuple[int, ...] = (0,)
+
+    def space(self) -> gymnasium.Space:
+        """float32, shape (n,); known after the first frame."""
+        return gymnasium.spaces.Box(-np.inf, np.inf, self._shape, np.float32)
+
+    def reset(self, frame: Frame) -> np.ndarray:
+        """The first numbers."""
+        self._shape = frame.pixels.shape
+        return frame.pixels
+
+    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
+        """The next numbers."""
+        return frame.pixels
+
+
 class Observer:
     """What an agent in one seat of a running world is shown: a mapping with the parts that its pipeline names.
 
-    `picture` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the screen.
+    `picture` or `state` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the
+    screen.
     `text` is the task's instructions, to which a world adds what its infos say as `text`.
 
     Args:
@@ -184,7 +224,7 @@ class Observer:
     def space(self) -> gymnasium.spaces.Dict:
         """The parts with their shapes and dtypes; known after `reset`."""
         spaces: dict[str, gymnasium.Space] = {
-            "picture": self.pipeline.space(),
+            self.pipeline.parts[0]: self.pipeline.space(),
             "info": gymnasium.spaces.Dict(dict(self._world.shown_info)),
             "text": AnyText(MAX_TEXT, min_length=0),
         }
@@ -192,15 +232,20 @@ class Observer:
 
     def reset(self, info: Mapping[str, Any]) -> dict[str, Any]:
         """The first observation, with the info that the world's reset gave."""
-        return self._with_parts(self.pipeline.reset(self._world.view_of(self._seat)), info)
+        return self._with_parts(self.pipeline.reset(self._look()), info)
 
     def push(self, info: Mapping[str, Any], *, ended: bool) -> dict[str, Any] | None:
         """After a step: an observation when it is time to decide, else None."""
-        picture = self.pipeline.push(self._world.view_of(self._seat), ended=ended)
-        return None if picture is None else self._with_parts(picture, info)
+        seen = self.pipeline.push(self._look(), ended=ended)
+        return None if seen is None else self._with_parts(seen, info)
 
-    def _with_parts(self, picture: np.ndarray, info: Mapping[str, Any]) -> dict[str, Any]:
-        observation: dict[str, Any] = {"picture": picture}
+    def _look(self) -> Frame:
+        if self.pipeline.looks_at == "state":
+            return Frame(self._world.state_of(self._seat))
+        return self._world.view_of(self._seat)
+
+    def _with_parts(self, seen: np.ndarray, info: Mapping[str, Any]) -> dict[str, Any]:
+        observation: dict[str, Any] = {self.pipeline.parts[0]: seen}
         if "info" in self.pipeline.parts:
             shown = self._world.shown_info.items()
             own = f"{self._seat}."  # of a world of several seats
@@ -219,6 +264,7 @@ _PIPELINES: dict[str, Callable[[], Pipeline]] = {
     "native": lambda: Native("native"),
     "pixels": Pixels,
     "scene": lambda: Native("scene", ("picture", "info", "text")),
+    "state": State,
 }
 
 

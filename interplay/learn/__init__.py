@@ -1,11 +1,42 @@
-"""Training on recorded episodes. Behaviour cloning lives in `interplay.learn.bc`, one file from top to bottom.
+"""Training on recorded episodes: behaviour cloning and offline reinforcement learning.
 
-`train(archive, BCConfig(task="atari/space_invaders"), "my-clone")` reads the catalogue, learns, and leaves a policy that
-every other room knows as the agent `my-clone`. PyTorch is imported only when a run starts.
+`train(archive, DQNConfig(task="atari/space_invaders"), "my-dqn")` reads the catalogue, learns, and leaves a policy that every
+other room knows as the agent `my-dqn`. Episodes become transitions (`reading`, `transitions`); each algorithm is a file of
+`algorithms`, its settings a class of `settings`; what all runs share is `harness`. PyTorch is imported only when a run starts.
 """
 
-from interplay.learn.config import BCConfig, ConfigError
-from interplay.learn.demonstrations import DemonstrationError, Demonstrations
+from interplay.learn.config import ConfigError, RunError, TrainingConfig
+from interplay.learn.reading import load
+from interplay.learn.settings import (
+    CONFIGS,
+    BCConfig,
+    BCQConfig,
+    CQLConfig,
+    DQNConfig,
+    FilteredBCConfig,
+    IQLConfig,
+    IQNConfig,
+    SACConfig,
+)
 from interplay.learn.train import MissingTorchError, train
+from interplay.learn.transitions import TransitionError, Transitions
 
-__all__ = ["BCConfig", "ConfigError", "DemonstrationError", "Demonstrations", "MissingTorchError", "train"]
+__all__ = [
+    "CONFIGS",
+    "BCConfig",
+    "BCQConfig",
+    "CQLConfig",
+    "ConfigError",
+    "DQNConfig",
+    "FilteredBCConfig",
+    "IQLConfig",
+    "IQNConfig",
+    "MissingTorchError",
+    "RunError",
+    "SACConfig",
+    "TrainingConfig",
+    "TransitionError",
+    "Transitions",
+    "load",
+    "train",
+]

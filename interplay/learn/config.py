@@ -1,12 +1,17 @@
-"""Settings of behaviour cloning: one frozen dataclass, checked when built, saved beside the model."""
+"""Settings of a training run: a frozen dataclass for each algorithm, checked when built, saved beside the model.
+
+A field says everything about itself: `setting(default, help, ...)` gives its text, which `interplay learn` shows, and its
+range.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Self, get_args, get_origin, get_type_hints
 
+from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, unknown_name
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -17,53 +22,60 @@ class ConfigError(InterplayError):
     """A setting that cannot be used; the text names it, repeats the value, and says what is allowed."""
 
 
-@dataclass(frozen=True)
-class BCConfig:
-    """Everything that decides what a training run does.
+class RunError(InterplayError):
+    """A run that cannot go on; the text says what became of it and how to continue or begin again."""
 
-    Attributes:
-        task: Id of the task whose episodes are learned from.
-        actor: Whose episodes: a kind (`human`, `agent`, `model`) or a name; None takes everyone's.
-        where: Filters on the catalogue, such as `score >= 200`.
-        offsets: Frames at which decisions begin (see `interplay.learn.demonstrations.load`).
-        updates: Gradient steps.
-        batch_size: Decisions per step.
-        learning_rate: Of Adam; falls to zero along a half cosine over the run.
-        weight_decay: Decoupled (AdamW); 0 is plain Adam.
-        label_smoothing: Share of each label spread over all actions (Szegedy et al. 2016, section 7).
-        shift: Pictures are moved by up to so many pixels at random, all four of a stack alike (Yarats et al. 2021).
-        balance: Weight of a decision is its action's frequency to the power of -`balance`, scaled to mean 1: 0 learns how
-            the demonstrator acts, 1 gives every action equal weight.
-        temperature: Of the policy's draws when it plays; 0 always takes the most probable action.
-        validation: Share of the episodes held out to measure; at least one if there are two.
-        seed: Of the first weights, of the split, of the order of batches and of the shifts.
-        device: `auto` (CUDA if there is one), `cpu` or `cuda`.
-        threads: CPU threads; 0 takes all cores.
-        max_seconds: Stop after so much training, the learning rate arriving at zero then; 0 for no limit. A run that this
-            cuts short is not repeatable: use it where time matters more.
-        log_every: Updates between lines of metrics.
-        checkpoint_every_s: Seconds between checkpoints.
+
+def setting(
+    default: Any = MISSING,
+    help: str = "",
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    choices: tuple[str, ...] = (),
+    is_free: bool = False,
+) -> Any:
+    """A field of a settings dataclass.
+
+    Args:
+        default: Its value unless given; a setting without one must be given.
+        help: What it means, for people; one sentence.
+        low, high, above: Numbers allowed: from `low`, or more than `above`, to `high`.
+        choices: Texts allowed.
+        is_free: Whether a run that was stopped may continue with another value: it does not change what is learned.
     """
+    facts = {"help": help, "low": low, "high": high, "above": above, "choices": choices, "is_free": is_free}
+    return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
 
-    task: str
-    actor: str | None = "human"
-    where: tuple[str, ...] = ()
-    offsets: tuple[int, ...] = (0,)
-    updates: int = 10_000
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.0
-    label_smoothing: float = 0.0
-    shift: int = 0
-    balance: float = 0.0
-    temperature: float = 1.0
-    validation: float = 0.1
-    seed: int = 0
-    device: str = "auto"
-    threads: int = 0
-    max_seconds: float = 0.0
-    log_every: int = 50
-    checkpoint_every_s: float = 30.0
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What every run has, whatever it learns. `max_seconds` makes a run unrepeatable: use it where time matters more."""
+
+    algorithm: ClassVar[str] = ""
+    presets: ClassVar[dict[str, dict[str, Any]]] = {}
+    """Name -> settings that differ from the defaults."""
+
+    task: str = setting(help="Id of the task to learn.")
+    seat: str | None = setting(None, "Whose seat to learn, in a task of several seats.")
+    observation: str = setting("dqn", "What the policy sees; see docs/agents.md.")
+    updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
+    batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
+    learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
+    schedule: str = setting("constant", "The learning rate over the run.", choices=("constant", "cosine"))
+    weight_decay: float = setting(0.0, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
+    features: int = setting(512, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
+    hidden: tuple[int, ...] = setting((256, 256), "Units of the hidden layers, for observations that are numbers.")
+    validation: float = setting(
+        0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9
+    )
+    seed: int = setting(0, "Of every random draw; printed and kept with the model.", low=0, high=2**63 - 1)
+    device: str = setting("auto", "auto, cpu or cuda.", is_free=True)
+    threads: int = setting(0, "CPU threads; 0 for all cores.", low=0, high=1024, is_free=True)
+    max_seconds: float = setting(0.0, "Stop training after so many seconds; 0 for no limit.", low=0, high=1e9, is_free=True)
+    log_every: int = setting(50, "Updates between lines of metrics.", low=1, high=10**9, is_free=True)
+    checkpoint_every_s: float = setting(30.0, "Seconds between checkpoints.", low=0, high=1e9, is_free=True)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work.
@@ -71,59 +83,51 @@ class BCConfig:
         Raises:
             ConfigError: Naming the setting.
         """
-        for name, low, high in (
-            ("updates", 1, 10**9),
-            ("batch_size", 1, 65_536),
-            ("weight_decay", 0, 1),
-            ("label_smoothing", 0, 0.99),
-            ("shift", 0, 20),
-            ("balance", 0, 1),
-            ("temperature", 0, 100),
-            ("validation", 0, 0.9),
-            ("seed", 0, 2**63 - 1),
-            ("threads", 0, 1024),
-            ("max_seconds", 0, 1e9),
-            ("log_every", 1, 10**9),
-            ("checkpoint_every_s", 0, 1e9),
-        ):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise ConfigError(f"{name} must lie between {low:g} and {high:g}, got {value!r}")
-        if not 0 < self.learning_rate <= 1:
-            raise ConfigError(f"learning_rate must be above 0 and at most 1, got {self.learning_rate!r}")
+        for item in fields(self):
+            _check_range(item, getattr(self, item.name))
         if self.device not in ("auto", "cpu", "cuda"):
             raise unknown_name("device", self.device, ["auto", "cpu", "cuda"])
-        if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
-            raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
+        if self.observation not in pipeline_names():
+            raise unknown_name("observation pipeline", self.observation, pipeline_names())
+        if not self.hidden or any(not 1 <= units <= 65_536 for units in self.hidden):
+            raise ConfigError(f"hidden must be numbers of units from 1 to 65536, at least one, got {list(self.hidden)!r}")
+
+    def fixed(self) -> dict[str, Any]:
+        """The settings that decide what is learned, as JSON values; a run that was stopped continues with these alone."""
+        free = {item.name for item in fields(self) if item.metadata["is_free"]}
+        return {name: value for name, value in self.to_json().items() if name not in free}
 
     @classmethod
-    def fast(cls, task: str, **settings: Any) -> Self:
-        """Settings for less than a minute on two cores, learning from a quarter of an hour of play; the rest as given."""
-        return cls(
-            **{
-                "task": task,
-                "updates": 2000,
-                "learning_rate": 2e-3,
-                "shift": 1,
-                "temperature": 0.6,
-                "max_seconds": 45.0,
-                **settings,
-            }
-        )
+    def preset(cls, name: str, task: str, **settings: Any) -> Self:
+        """The settings of this name for a task; the rest as given.
+
+        Raises:
+            NotFoundError: For an unknown name; the nearest is offered.
+        """
+        if name not in cls.presets:
+            raise unknown_name(f"preset of {cls.algorithm}", name, cls.presets)
+        return cls(**{"task": task, **cls.presets[name], **settings})
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, the inverse of `from_json`."""
-        return json.loads(json.dumps(asdict(self)))
+        """JSON values, which `read_config` reads."""
+        return json.loads(json.dumps({"algorithm": self.algorithm, **asdict(self)}))
 
     @classmethod
     def from_json(cls, document: Any, *, source: str = "config") -> Self:
         """Settings from JSON values.
 
         Raises:
-            ConfigError: For a missing, unknown or wrongly typed setting.
+            ConfigError: For a missing, unknown or wrongly typed setting, or settings of another algorithm.
         """
         if not isinstance(document, dict):
             raise ConfigError(f"{source}: must hold one JSON object with settings, got {type(document).__name__}")
+        document = dict(document)
+        algorithm = document.pop("algorithm", "bc")  # earlier releases had only this one, and did not name it
+        if algorithm != cls.algorithm:
+            raise ConfigError(
+                f"{source}: holds settings of {algorithm!r}, not of {cls.algorithm!r}\n"
+                f"Use them with:  interplay learn {algorithm} --config {source}"
+            )
         hints = get_type_hints(cls)
         known = {item.name for item in fields(cls)}
         for name in document:
@@ -149,6 +153,41 @@ class BCConfig:
         return cls.from_json(document, source=str(path))
 
 
+@dataclass(frozen=True)
+class TrainingConfig(RunConfig):
+    """What every run has that learns to act, whatever the algorithm."""
+
+    actor: str | None = setting("human", "Whose episodes: human, agent, model, any, or a name.")
+    where: tuple[str, ...] = setting((), "Only episodes such as 'score >= 200'; may be repeated.")
+    offsets: tuple[int, ...] = setting((0,), "Frames at which decisions begin, 0 to 3; several give more to learn from.")
+    reward: str | None = setting(None, "Learn from this learned reward instead of the game's own; see docs/rewards.md.")
+    temperature: float = setting(
+        0.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, as for every run.
+
+        Raises:
+            ConfigError: Naming the setting.
+        """
+        super().__post_init__()
+        if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
+            raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
+
+
+def _check_range(item: Field[Any], value: Any) -> None:
+    """Refuse a value outside what its field allows."""
+    low, high, above = (item.metadata.get(name) for name in ("low", "high", "above"))
+    if above is not None and not above < value <= high:  # also refuses NaN
+        raise ConfigError(f"{item.name} must be above {above:g} and at most {high:g}, got {value!r}")
+    if low is not None and not low <= value <= high:
+        raise ConfigError(f"{item.name} must lie between {low:g} and {high:g}, got {value!r}")
+    choices = item.metadata.get("choices")
+    if choices and value not in choices:
+        raise unknown_name(item.name, value, choices)
+
+
 def _typed(value: Any, hint: Any, where: str) -> Any:
     """`value` as a field's type; whole numbers may stand for others."""
     if get_origin(hint) is tuple:
@@ -160,7 +199,8 @@ def _typed(value: Any, hint: Any, where: str) -> Any:
         return float(value)
     if not isinstance(value, allowed) or (isinstance(value, bool) and bool not in allowed):
         names = " or ".join(
-            {str: "a text", int: "a whole number", float: "a number", type(None): "null"}[one] for one in allowed
+            {str: "a text", int: "a whole number", float: "a number", bool: "true or false", type(None): "null"}[one]
+            for one in allowed
         )
         raise ConfigError(f"{where} must be {names}, got {value!r}")
     return value

@@ -12,6 +12,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+NO_QUANTITIES = (
+    "update",
+    "learning_rate",
+    "seconds",
+    "updates_per_second",
+    "final",
+    "training_loss_last",
+    "training_accuracy_last",
+)
+"""Entries of a line that no curve is drawn of."""
+
+
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """The lines of a run's `metrics.jsonl`; a torn last line is left out."""
     lines = []
@@ -28,7 +40,7 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
 
     Args:
         table: From `read_metrics`.
-        name: `loss` or `accuracy`.
+        name: Of a quantity in it, such as `loss`.
         ax: Where to draw; a new figure if None.
     """
     import matplotlib.pyplot as plt
@@ -44,15 +56,16 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
         value = final[f"validation_{name}"]
         ax.plot([final["update"]], [value], "D", color="#c4572e", label=f"held-out episodes: {value:.3g}")
     ax.set_xlabel("updates")
-    ax.set_ylabel({"loss": "cross-entropy (nats)", "accuracy": "share of actions matched"}.get(name, name))
-    ax.set_ylim(bottom=0, top=1 if name == "accuracy" else None)
+    ax.set_ylabel({"accuracy": "share of actions matched"}.get(name, name.replace("_", " ")))
+    if name == "accuracy":
+        ax.set_ylim(bottom=0, top=1)
     ax.grid(alpha=0.3)
     ax.legend(frameon=False)
     return ax
 
 
 def save_curves(folder: Path) -> Path | None:
-    """Draw loss and accuracy of a run to `curves.svg`; None where matplotlib is not installed.
+    """Draw what a run measured to `curves.svg`; None where matplotlib is not installed.
 
     Raises:
         InterplayError: If the run wrote no metrics.
@@ -67,8 +80,9 @@ def save_curves(folder: Path) -> Path | None:
     table = read_metrics(folder)
     if not table:
         raise InterplayError(f"{folder / 'metrics.jsonl'} holds no metrics")
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    for ax, name in zip(figure.subplots(1, 2), ("loss", "accuracy"), strict=True):
+    names = [name for name in table[0] if name not in NO_QUANTITIES and not name.startswith("validation_")] or ["loss"]
+    figure = Figure(figsize=(4.5 * len(names), 3.6), layout="constrained")
+    for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         plot_curve(table, name, ax)
     figure.suptitle(folder.name)
     path = folder / "curves.svg"

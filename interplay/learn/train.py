@@ -7,14 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
-from interplay.learn.config import CHECKPOINT, BCConfig, ConfigError
-from interplay.learn.demonstrations import DemonstrationError
+from interplay.learn.config import CHECKPOINT, ConfigError, TrainingConfig
+from interplay.learn.reading import FOLDER, load
+from interplay.learn.reward.kept import RewardError, load_reward, relabelled
+from interplay.learn.transitions import TransitionError
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
 if TYPE_CHECKING:
-    from interplay.learn.bc import TrainingResult
+    from interplay.learn.harness.run import TrainingResult
+    from interplay.learn.transitions import Transitions
     from interplay.record import Archive, Episode
     from interplay.tasks import Task
 
@@ -29,7 +33,7 @@ class MissingTorchError(InterplayError):
 
 def train(
     archive: Archive,
-    config: BCConfig,
+    config: TrainingConfig,
     name: str,
     *,
     resume: bool = False,
@@ -37,65 +41,93 @@ def train(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Clone the behaviour in some of the archive's episodes; the policy is then an agent called `name`.
+    """Learn from some of the archive's episodes; the policy is then an agent called `name`.
 
     Episodes on the task's held-out seeds are never learned from: agents are compared on those.
 
     Args:
         archive: Where the episodes are and the policy goes, as `models/<name>/`.
-        config: Which episodes, and how to learn from them.
+        config: Which episodes, and how to learn from them; its class says which algorithm.
         name: Of the policy: letters, digits, `-`, `_`, `.`.
         resume: Continue a run that was stopped, from its last checkpoint if it reached one.
         on_episode: Called with episodes read and to be read.
         on_update: Called with updates done and planned.
         on_metrics: Called with each line of metrics.
     Raises:
-        DemonstrationError: If no episode fits; it says how to record some.
+        TransitionError: If no episode fits; it says how to record some.
         ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, or
             the checkpoint is of another run.
         NotFoundError: If there is no such task.
+        RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
-    _check_run(folder, name, resume=resume)
+    check_run(folder, name, resume=resume)
     task = find(config.task)
-    # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
-    # slower; read by OpenMP when PyTorch is first imported, hence here.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    try:
-        import safetensors  # noqa: F401
-        import torch  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise MissingTorchError(
-            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
-        ) from None
-    from interplay.learn import bc, demonstrations
+    check_torch()
+    from interplay.learn.algorithms import LEARNERS
+    from interplay.learn.harness.run import Watch, run
     from interplay.learn.plots import save_curves
 
     episodes = matching_episodes(archive, config, task)
-    data = demonstrations.load(
+    data = load(
         episodes,
-        observation=bc.OBSERVATION,
+        observation=config.observation,
         offsets=config.offsets,
+        seat=config.seat,
         actor=config.actor,
+        cache=archive.root / FOLDER,
         on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
     )
-    result = bc.clone(data, config, task, folder, resume=resume, on_update=on_update, on_metrics=on_metrics)
+    notes: dict[str, Any] = {}
+    if config.reward is not None:
+        data, notes["reward"] = _with_reward(archive, config, task, episodes, data)
+    space = action_space_of(task, config.seat)
+    watch = Watch(on_update, on_metrics)
+    result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
     save_curves(folder)
     return result
 
 
-def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Episode]:
+def _with_reward(
+    archive: Archive, config: TrainingConfig, task: Task, episodes: list[Episode], data: Transitions
+) -> tuple[Transitions, dict[str, Any]]:
+    """Transitions with the rewards of a learned model, and what a policy keeps about it.
+
+    Raises:
+        NotFoundError, RewardError: If there is no such model, or it is of another task or seat.
+    """
+    reward = load_reward(archive, config.reward or "")
+    asked = {"task": task.id, "seat": config.seat or task.seats[0]}
+    for name, value in asked.items():
+        if reward.description[name] != value:
+            raise RewardError(f"reward {reward.name!r} is of {name} {reward.description[name]}, and this run of {value}")
+    seen = data
+    if reward.description["observation"] != config.observation:
+        seen = load(
+            episodes,
+            observation=reward.description["observation"],
+            offsets=config.offsets,
+            seat=config.seat,
+            actor=config.actor,
+            cache=archive.root / FOLDER,
+        )
+    return relabelled(data, seen, reward), reward.origin()
+
+
+def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> list[Episode]:
     """The episodes that a run learns from, held-out seeds left out.
 
     Raises:
-        DemonstrationError: If there are none, saying what there is and how to record some; or if the task has several seats.
+        TransitionError: If there are none, saying what there is and how to record some; or if the task has several seats, and
+            none of them is chosen.
     """
-    if len(task.seats) > 1:
-        raise DemonstrationError(
-            f"task {task.id} has {len(task.seats)} seats; behaviour cloning learns from games of one seat\n"
-            "Choose a task with one seat:  interplay tasks list"
+    if len(task.seats) > 1 and config.seat is None:
+        raise TransitionError(
+            f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
         )
+    if config.seat is not None and config.seat not in task.seats:
+        raise TransitionError(f"task {task.id} has no seat {config.seat!r}; its seats are {', '.join(task.seats)}")
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
     usable = [episode for episode in found if episode.seed not in task.held_out_seeds and episode.num_steps > 0]
     if usable:
@@ -115,7 +147,7 @@ def matching_episodes(archive: Archive, config: BCConfig, task: Task) -> list[Ep
         there = (
             f"{len(found)} fit, but have no steps, or are on the task's held-out seeds, which are kept for comparing agents."
         )
-    raise DemonstrationError(
+    raise TransitionError(
         f"no episodes to learn from: {asked}\n{there}\n"
         f"To record a person:  interplay serve --data {archive.root}\n"
         f"To record a scripted player:  interplay play {task.id} --agent scripted --seeds 1,2,3,4,5,6,7,8 --data {archive.root}"
@@ -139,17 +171,38 @@ def model_folder(archive: Archive, name: str) -> Path:
     return archive.root / "models" / name
 
 
-def _check_run(folder: Path, name: str, *, resume: bool) -> None:
+def check_torch() -> None:
+    """Before PyTorch is first imported: that it is there, and how its threads wait.
+
+    Raises:
+        MissingTorchError: With the line that installs what is missing.
+    """
+    # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
+    # slower; read by OpenMP when PyTorch is first imported, hence here.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        import safetensors  # noqa: F401
+        import torch  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise MissingTorchError(
+            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
+        ) from None
+
+
+def check_run(folder: Path, name: str, *, resume: bool, what: str = "policy", last: str = "model.json") -> None:
     """Refuse to overwrite a policy or a run, and to resume one that has ended.
 
+    Args:
+        what: That a run makes.
+        last: The file that it writes last.
     Raises:
         ConfigError: Saying what to do instead.
     """
-    finished, begun = (folder / "model.json").exists(), (folder / "config.json").exists()
+    finished, begun = (folder / last).exists(), (folder / "config.json").exists()
     if resume and finished and not (folder / CHECKPOINT).exists():
         raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")
     if not resume and finished:
-        raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
+        raise ConfigError(f"there is a {what} {name!r} in {folder} already\nChoose another name, or delete that folder first.")
     if not resume and begun:
         raise ConfigError(
             f"there is an unfinished run {name!r} in {folder}\n"

@@ -236,6 +236,39 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
     return ax
 
 
+def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
+    """Performance profiles: for each name, what share of runs is above each score, with a band.
+
+    Args:
+        table: Records of `name`, `score`, `value`, `low` and `high`, by name and rising score.
+    """
+    ax = ax or _new_axes()
+    styles = agent_styles(list(dict.fromkeys(row["name"] for row in table)))
+    for place, (name, (colour, _)) in enumerate(styles.items()):
+        rows = [row for row in table if row["name"] == name]
+        scores = [row["score"] for row in rows]
+        ax.fill_between(
+            scores, [row["low"] for row in rows], [row["high"] for row in rows], color=colour, alpha=0.15, linewidth=0
+        )
+        ax.plot(
+            scores,
+            [row["value"] for row in rows],
+            color=colour,
+            linestyle=("-", "--", "-.", ":")[place % 4],
+            linewidth=1.8,
+            label=name,
+        )
+    ax.set_ylim(-0.02, 1.02)
+    ax.margins(x=0)
+    ax.set_xlabel("score (0 is random play, 1 the best game)")
+    ax.set_ylabel("share of runs above it")
+    ax.grid(alpha=0.25, color=INK)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, columnspacing=1.2)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return ax
+
+
 def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: str, columns: str, digits: int = 1) -> Axes:
     """A matrix of numbers as shades, each number in its cell; cells of one and the same name have a frame.
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import COUNTS
+from interplay.store.judging import BY_MODELS, COUNTS
 from interplay.store.models import Answer, Match, TaskRow
 
 _ANSWERS_PER_FETCH = 1000
+_COUNT = {"people": COUNTS, "models": BY_MODELS, "all": or_(COUNTS, BY_MODELS)}
 
 
 class FullAnswer(NamedTuple):
@@ -38,8 +39,10 @@ class FullAnswer(NamedTuple):
     dataset: str = ""
 
 
-def full_answers(session: Session, task: str | None = None) -> Iterator[FullAnswer]:
-    """Every answer that counts, in the order of the log, of one task or of all.
+def full_answers(
+    session: Session, task: str | None = None, *, judges: Literal["people", "models", "all"] = "people"
+) -> Iterator[FullAnswer]:
+    """Every answer that counts, in the order of the log, of one task or of all; people's, if not said otherwise.
 
     Reports are made from what this yields and from nothing else, so whatever is left out here is in no table.
     """
@@ -60,7 +63,7 @@ def full_answers(session: Session, task: str | None = None) -> Iterator[FullAnsw
         Match.right_episode_id,
         func.coalesce(Answer.source["dataset"].as_string(), ""),
     )
-    query = query.join(Match, Match.id == Answer.match_id).where(COUNTS).order_by(Answer.sequence)
+    query = query.join(Match, Match.id == Answer.match_id).where(_COUNT[judges]).order_by(Answer.sequence)
     if task is not None:
         query = query.where(Answer.task == task)
     for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):

@@ -19,6 +19,7 @@ from interplay import starter
 from interplay.envs import backends
 from interplay.envs.people import end_button, has_score
 from interplay.explore import published
+from interplay.learn.reward.along import read_along
 from interplay.play.games import agreement
 from interplay.play.server import PlayServer
 from interplay.record import Archive, Episode
@@ -38,6 +39,7 @@ from interplay.web.agent_access import (
 from interplay.web.identity import current_operator, known_participant
 from interplay.web.pictures import placeholder, shipped_picture
 from interplay.web.refusals import refusal
+from interplay.web.rewards import reward_plot
 from interplay.web.videos import video_response
 
 router = APIRouter(include_in_schema=False)
@@ -387,6 +389,7 @@ def episode(request: Request, episode_id: str) -> Response:
         statistics=archive.readable_measures(found),
         holders=[f"{actor_name(held)}, {held.seat.replace('_', ' ')}" for held in found.seats],
         has_score=has_score(found.task),
+        rewards=[reward_plot(along, found.num_steps) for along in read_along(archive.root, found.id)],
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
         run=request.app.state.explore_kept.of_episode(found.id) if found.task.suite == "explore" else None,
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),

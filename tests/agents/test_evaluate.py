@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Discrete
 
 from interplay.agents.evaluate import evaluate
 from interplay.errors import NotFoundError
@@ -23,15 +24,17 @@ def archive(new_archive, tmp_path):
 def test_two_processes_play_what_one_would_with_a_trained_policy(archive, new_archive, tmp_path):
     import torch
 
-    from interplay.agents.networks import NatureCNN
+    from interplay.agents import networks
     from interplay.agents.policy import save_policy
 
     torch.manual_seed(0)
-    network = NatureCNN(18)
-    details = {"architecture": {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}, "temperature": 1.0}
+    architecture = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
+    network = networks.build(architecture)
+    details = {"architecture": architecture, "temperature": 1.0}
     other = new_archive(tmp_path / "other")
     for one in (archive, other):
-        save_policy(one.root / "models" / "fresh", network, task=TASK, algorithm="bc", observation="dqn", details=details)
+        folder = one.root / "models" / "fresh"
+        save_policy(folder, network, task=TASK, algorithm="bc", observation="dqn", space=Discrete(18), details=details)
     seeds = [1, 2, 3]
     alone = evaluate(archive, TASK, "fresh", seeds, seed=5, max_steps=90, video=False)
     together = evaluate(other, TASK, "fresh", seeds, seed=5, max_steps=90, video=False, processes=2)

@@ -1,22 +1,27 @@
 """Trained policies on disk: what is written comes back; what is damaged or does not fit says so."""
 
 import json
+from hashlib import sha256
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 torch = pytest.importorskip("torch")
 
-from interplay.agents import SeatedAgent, check_agent, decide, find, names  # noqa: E402
-from interplay.agents.networks import NatureCNN  # noqa: E402
-from interplay.agents.policy import PolicyError, load_policy, save_policy  # noqa: E402
+from safetensors.torch import load_file, save_file  # noqa: E402
+
+from interplay.agents import SeatedAgent, actions, check_agent, decide, find, names, networks  # noqa: E402
+from interplay.agents.actions import ActionError, num_outputs  # noqa: E402
+from interplay.agents.policy import PolicyError, action_space_of, load_policy, save_policy  # noqa: E402
 from interplay.envs import make  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
 from interplay.record import RecordedEpisode  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")
-ARCHITECTURE = {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}
+NARROW = {"name": "conv", "shape": [4, 84, 84], "features": 256}
+ARCHITECTURE = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
 
 
 @pytest.fixture(autouse=True)
@@ -37,23 +42,26 @@ def folder(archive):
     torch.manual_seed(0)
     folder = archive.root / "models" / "fresh"
     details = {"architecture": ARCHITECTURE, "temperature": 1.0}
-    save_policy(folder, NatureCNN(18), task=TASK, algorithm="bc", observation="dqn", details=details)
+    network = networks.build(ARCHITECTURE)
+    save_policy(folder, network, task=TASK, algorithm="bc", observation="dqn", space=spaces.Discrete(18), details=details)
     return folder
 
 
-def test_nature_cnn_has_as_many_parameters_as_the_paper_says():
+def test_the_network_of_mnih_has_as_many_parameters_as_the_paper_says():
     # 4*8*8*32+32, 32*4*4*64+64, 64*3*3*64+64, 3136*512+512, 512*18+18
-    assert sum(weights.numel() for weights in NatureCNN(18).parameters()) == 8224 + 32832 + 36928 + 1606144 + 9234
+    assert (
+        sum(weights.numel() for weights in networks.build(ARCHITECTURE).parameters()) == 8224 + 32832 + 36928 + 1606144 + 9234
+    )
 
 
 def test_a_policy_comes_back_as_it_was_written(folder, archive):
     torch.manual_seed(0)
-    network = NatureCNN(18)
+    network = networks.build(ARCHITECTURE)
     stacks = np.random.default_rng(0).integers(0, 256, (3, 4, 84, 84)).astype(np.uint8)
     for name in ("fresh", str(folder)):
         policy = find(name, archive)
         assert policy.name == "fresh"
-        np.testing.assert_allclose(policy.logits(stacks), network(torch.from_numpy(stacks)).detach().numpy(), atol=1e-6)
+        np.testing.assert_allclose(policy.outputs(stacks), network(torch.from_numpy(stacks)).detach().numpy(), atol=1e-6)
     check_agent(policy, TASK)
     listed = names(archive)[-1]
     assert (listed.name, listed.kind, listed.task) == ("fresh", "policy", TASK.id)
@@ -62,7 +70,7 @@ def test_a_policy_comes_back_as_it_was_written(folder, archive):
 def test_temperature_zero_takes_the_likeliest_and_one_draws_from_the_probabilities(folder):
     policy = load_policy(folder)
     logits = np.log(np.array([[0.1, 0.2, 0.7]]))
-    policy.logits = lambda observations: logits.repeat(len(observations), axis=0)
+    policy.outputs = lambda observations, games: logits.repeat(len(observations), axis=0)
     rng = policy.begin(TASK, rng=np.random.default_rng(0))
     black = {"picture": np.zeros((4, 84, 84), np.uint8)}
     drawn = np.bincount([policy.decide([black], [rng])[0].action for _ in range(10_000)]) / 10_000
@@ -117,14 +125,20 @@ def flip_a_byte(path):
         (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors cannot be read: No such file"),
         (lambda folder: (folder / "model.json").write_text('{"format": '), "model.json is damaged"),
         (lambda folder: (folder / "model.json").write_text("[1]"), "does not describe a policy"),
-        (lambda folder: rewrite(folder, version=2), "has version 2, this Interplay reads 1"),
+        (lambda folder: rewrite(folder, version=3), "has version 3, this Interplay reads 1 to 2"),
         (lambda folder: rewrite(folder, temperature="hot"), "'temperature' is 'hot', expected a number"),
         (lambda folder: flip_a_byte(folder / "model.safetensors"), "is not the file that model.json describes"),
         (
-            lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "num_actions": 6}),
+            lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "outputs": 6}),
             "weights do not fit the architecture",
         ),
-        (lambda folder: rewrite(folder, architecture={"name": "nature_cn"}), "did you mean 'nature_cnn'"),
+        (
+            lambda folder: rewrite(
+                folder, architecture={**ARCHITECTURE, "encoder": {**ARCHITECTURE["encoder"], "features": 256}}
+            ),
+            r"weights do not fit the architecture .*size mismatch for encoder.hidden.weight",
+        ),
+        (lambda folder: rewrite(folder, architecture={"name": "feedforwad"}), "did you mean 'feedforward'"),
     ],
 )
 def test_damaged_policies_say_what_is_wrong(folder, archive, damage, text):
@@ -137,3 +151,112 @@ def test_damaged_policies_say_what_is_wrong(folder, archive, damage, text):
 def test_policies_are_among_the_names_that_are_offered(folder, archive):
     with pytest.raises(NotFoundError, match="did you mean 'fresh'"):
         find("frseh", archive)
+
+
+def test_a_policy_of_the_first_version_still_loads(folder, archive):
+    """Earlier releases knew one network, whose layers had other names, and did not say what its actions are."""
+    document = json.loads((folder / "model.json").read_text())
+    weights = {name.removeprefix("encoder."): value for name, value in load_file(folder / "model.safetensors").items()}
+    assert sorted(weights)[:2] == ["conv1.bias", "conv1.weight"]
+    old = archive.root / "models" / "old"
+    old.mkdir()
+    save_file(weights, old / "model.safetensors")
+    data = (old / "model.safetensors").read_bytes()
+    del document["actions"]
+    architecture = {"name": "nature_cnn", "num_actions": 18, "in_channels": 4}
+    document |= {"version": 1, "name": "old", "architecture": architecture, "weights_sha256": sha256(data).hexdigest()}
+    (old / "model.json").write_text(json.dumps(document))
+    stacks = np.random.default_rng(0).integers(0, 256, (2, 4, 84, 84)).astype(np.uint8)
+    np.testing.assert_array_equal(find("old", archive).outputs(stacks), find("fresh", archive).outputs(stacks))
+    assert {"old", "fresh"} <= {known.name for known in names(archive)}
+
+
+def saved(archive, name, task, architecture, space, observation, temperature=1.0):
+    torch.manual_seed(0)
+    details = {"architecture": architecture, "temperature": temperature}
+    network = networks.build(architecture)
+    folder = archive.root / "models" / name
+    save_policy(folder, network, task=task, algorithm="bc", observation=observation, space=space, details=details)
+    return find(name, archive)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3])
+def test_a_policy_of_continuous_actions_plays_within_their_bounds(archive, temperature):
+    task = find_task("gymnasium/pendulum")
+    space = action_space_of(task)
+    architecture = {
+        "name": "feedforward",
+        "encoder": {"name": "mlp", "shape": [3], "hidden": [8]},
+        "outputs": num_outputs(space),
+    }
+    policy = saved(archive, "swings", task, architecture, space, "state", temperature)
+    assert policy.space == space
+    check_agent(policy, task)
+    mean, log_deviation = policy.outputs(np.ones((1, 3), np.float32))[0]
+    game = policy.begin(task, rng=np.random.default_rng(0))
+    drawn = [policy.decide([{"state": np.ones(3, np.float32)}], [game])[0].action[0] for _ in range(400)]
+    # Mean and deviation of 400 draws: within five standard errors, which fails once in a million times.
+    deviation = temperature * np.exp(log_deviation)
+    assert abs(np.mean(drawn) - mean) <= 5 * deviation / 20 + 1e-6
+    assert abs(np.std(drawn) - deviation) <= 5 * deviation / np.sqrt(800) + 1e-6
+
+
+def test_a_recurrent_policy_remembers_each_game_apart(archive):
+    task = find_task("gymnasium/frozen_lake")
+    encoder = {"name": "mlp", "shape": [16], "hidden": [8]}
+    architecture = {"name": "recurrent", "encoder": encoder, "outputs": 4, "memory": 6}
+    policy = saved(archive, "remembers", task, architecture, action_space_of(task), "state")
+    check_agent(policy, task)  # another game beside it changes nothing
+    one, other = (policy.begin(task, rng=np.random.default_rng(0)) for _ in range(2))
+    places = np.eye(16, dtype=np.float32)
+    first = policy.outputs(places[:1], [one])
+    second = policy.outputs(places[:1], [one])
+    assert not np.allclose(first, second), "the same place again, but later"
+    np.testing.assert_array_equal(policy.outputs(places[:1], [other]), first)
+
+
+def test_a_policy_of_composed_actions_presses_the_keys_of_the_block_world(archive):
+    task = find_task("basalt/find_cave")
+    space = action_space_of(task)
+    shape = (32, 32, 3)
+    encoder = {"name": "conv", "shape": list(shape), "filters": [[4, 8, 8]], "features": 8}
+    architecture = {"name": "feedforward", "encoder": encoder, "outputs": num_outputs(space)}
+    policy = saved(archive, "digs", task, architecture, space, "native")
+    game = policy.begin(task, rng=np.random.default_rng(0))
+    action = policy.decide([{"picture": np.zeros(shape, np.uint8)}], [game])[0].action
+    assert space.contains(action)
+    assert set(action) == set(space.spaces)
+
+
+ANY = spaces.Dict(
+    {
+        "choice": spaces.Discrete(3, start=2),
+        "several": spaces.MultiDiscrete([2, 5], start=[1, 0]),
+        "bits": spaces.MultiBinary(3),
+        "box": spaces.Box(np.array([-1, 0], np.float32), np.array([np.inf, 1], np.float32)),
+        "pair": spaces.Tuple([spaces.Discrete(2), spaces.Discrete(4)]),
+    }
+)
+
+
+def test_composed_actions_are_drawn_part_by_part():
+    assert num_outputs(ANY) == 3 + 7 + 6 + 4 + 6
+    again = actions.from_json(json.loads(json.dumps(actions.to_json(ANY))))
+    assert list(again.spaces) == list(ANY.spaces)
+    assert again["box"] == ANY["box"]
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        action = actions.draw(again, rng.normal(size=26).astype(np.float32), 1.0, rng)
+        assert ANY["choice"].contains(action["choice"])
+        assert ANY["box"].contains(action["box"])
+        assert ANY["pair"].contains(action["pair"])
+    likely = np.full(26, -50.0)
+    likely[[1, 3, 9]] = 50  # in the order of the parts' names: bits 3 x 2, box 4, choice 3, pair 2 + 4, several 2 + 5
+    action = actions.draw(ANY, likely, 0.0, rng)
+    assert action["bits"].tolist() == [1, 1, 0]
+    np.testing.assert_array_equal(action["box"], [-1, 0])
+
+
+def test_actions_without_a_form_are_refused():
+    with pytest.raises(ActionError, match=r"no policy here has actions in Text"):
+        num_outputs(spaces.Text(5))

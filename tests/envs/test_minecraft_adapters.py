@@ -552,3 +552,28 @@ def test_task_files_may_name_both_backends():
     assert {"minerl", "minestudio"} <= set(backend_names.BUILT_IN)
     with pytest.raises(EnvError, match=r"no backend 'mine'.*'minerl:<MineRL id>' or 'minestudio:MinecraftSim'"):
         make(task_of("mine:rl"))
+
+
+def test_vpt_plays_minerl_as_it_plays_the_block_world(minerl):
+    torch = pytest.importorskip("torch")
+    from interplay.agents import SeatedAgent
+    from interplay.agents.vpt.agent import VPTAgent
+    from interplay.agents.vpt.network import VPT, Architecture
+    from interplay.record import RecordedEpisode
+
+    torch.manual_seed(0)
+    agent = VPTAgent("tiny", VPT(Architecture(hidsize=16, attention_heads=2, impala_width=1, img_shape=(32, 32, 3))).eval())
+    document = find("basalt/find_cave").to_json()
+    task = Task.from_json(document | {"env": {"id": CAVE, "options": {}}, "max_steps": 6})
+    episode, seated = RecordedEpisode(make(task)), SeatedAgent(agent, task, rng=np.random.default_rng(0))
+    _, info = episode.start(1)
+    seated.sit(episode.env, "player", info)
+    while episode.outcome is None:
+        step = episode.step({"player": seated.act()})
+        if episode.outcome is None:
+            seated.see(step.info)
+    played = minerl.servers[0].actions
+    assert len(played) == 6
+    assert any(action[name] for action in played for name in KEYS)
+    assert {action["ESC"] for action in played} == {0}
+    episode.env.close()

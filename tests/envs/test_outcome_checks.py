@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -242,16 +244,26 @@ def test_a_notch_dug_into_an_edge_for_the_water_spoils_nothing(meadow: World) ->
 # Pens.
 
 
-def pen_scene(kinds: tuple[str, ...] = ("pig", "pig")) -> tuple[World, create_village_animal_pen.Site]:
-    """A pen beside a house with some animals in it."""
+def pen_world() -> World:
+    """A village with two pigs, for whom there is a carrot."""
     world = World(PEN_SEED, "village_plains", inhabited=False)
     world.spawn_mob("pig", world.spawn[0] + 3.5, world.spawn[1], world.spawn[2] + 0.5)
     world.spawn_mob("pig", world.spawn[0] + 5.5, world.spawn[1], world.spawn[2] + 0.5)
     world.give(Stack("carrot"))
-    chosen = create_village_animal_pen.choose(Body(world, np.random.default_rng(0)))
+    return world
+
+
+@cache
+def pen_site() -> create_village_animal_pen.Site:
+    chosen = create_village_animal_pen.choose(Body(pen_world(), np.random.default_rng(0)))
     assert chosen is not None
+    return chosen[0]
+
+
+def pen_scene(kinds: tuple[str, ...] = ("pig", "pig")) -> tuple[World, create_village_animal_pen.Site]:
+    """A pen beside a house with some animals in it."""
+    world, site = pen_world(), pen_site()
     world.entities["kind"] = -1
-    site = chosen[0]
     for cell in site.ring:
         world.grid.set(*cell, state_of("oak_fence"))
     for gate in site.gates:
@@ -369,13 +381,22 @@ def test_opening_a_door_harms_nothing() -> None:
 # Houses.
 
 
+def house_world() -> World:
+    return World(HOUSE_SEED, "village", inhabited=False)
+
+
+@cache
+def house_lot() -> build_village_house.Lot:
+    lot = build_village_house.choose(Body(house_world(), np.random.default_rng(0)))
+    assert lot is not None
+    return lot
+
+
 def house_scene(
     walls: str = "", *, roof: bool = True, door: bool = True, window: str = "glass_pane"
 ) -> tuple[World, build_village_house.Lot]:
     """A house by a path, of the village's own stuff if no other is named."""
-    world = World(HOUSE_SEED, "village", inhabited=False)
-    lot = build_village_house.choose(Body(world, np.random.default_rng(0)))
-    assert lot is not None
+    world, lot = house_world(), house_lot()
     stuff = build_village_house.STUFF[world.land.villages[0].style]
     walls = walls or stuff.wall
     y = lot.y

@@ -276,8 +276,9 @@ def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
             assert run_all(world, [command])[0].worked
             if found is None:
                 continue
+            others = ~found[0]
             for cells in asked.values():
-                cells &= ~found[0]
+                cells &= others
             asked[found[1]] = asked.get(found[1], False) | found[0]
         for _ in range(100):
             world.step(Action())

@@ -11,17 +11,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from gymnasium.spaces import Discrete
 from safetensors.torch import load_file
+from toy_transitions import make_transitions
 
-from interplay.agents import find
-from interplay.agents.networks import NatureCNN
-from interplay.learn import BCConfig, ConfigError, DemonstrationError, train
-from interplay.learn.bc import Batches, clone, cross_entropy, shifted, weights_of
-from interplay.learn.demonstrations import Demonstrations, EpisodeCounts
+from interplay.agents import find, networks
+from interplay.learn import BCConfig, ConfigError, TransitionError, train
+from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted, weights_of
+from interplay.learn.harness.batches import Batches
+from interplay.learn.harness.run import Watch, run
 from interplay.learn.plots import read_metrics
 from interplay.tasks import find as find_task
 
 TASK = find_task("atari/space_invaders")
+ARCHITECTURE = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}
 SMALL = BCConfig(task=TASK.id, actor="scripted", updates=12, batch_size=8, threads=1, log_every=4, shift=1, seed=3)
 
 
@@ -34,9 +37,11 @@ def toy():
     for picture, action in zip(pictures, actions, strict=True):
         picture[:, :42] += 150 * np.uint8(action == 12)
         picture[:, 42:] += 150 * np.uint8(action == 11)
-    stacks = np.repeat(np.arange(240, dtype=np.int32)[:, None], 4, axis=1)
-    counts = tuple(EpisodeCounts(f"e{index}", index, 160, 40) for index in range(6))
-    return Demonstrations(pictures, stacks, actions.astype(np.int64), np.repeat(np.arange(6, dtype=np.int32), 40), counts)
+    return make_transitions(pictures, actions, 6, stack=4, at=np.arange(240), first=np.arange(240))
+
+
+def clone(data, config, folder, **watch):
+    return run(BC, data, config, TASK, Discrete(18), folder, watch=Watch(**watch))
 
 
 # Arithmetic
@@ -75,8 +80,8 @@ def test_the_first_adam_step_moves_each_weight_by_the_learning_rate(toy, tmp_pat
     config = replace(SMALL, updates=1, learning_rate=1e-3, shift=0)
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        network = NatureCNN(18)
-        network.initialise()
+        network = networks.build(ARCHITECTURE)
+        initialise(network)
     before = {name: value.detach().clone() for name, value in network.named_parameters()}
     training, _ = toy.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
     which = training[Batches(len(training), config.batch_size, config.seed)[0]]
@@ -84,7 +89,7 @@ def test_the_first_adam_step_moves_each_weight_by_the_learning_rate(toy, tmp_pat
         network(torch.from_numpy(toy.observations(which))), torch.from_numpy(toy.actions[which])
     )
     loss.backward()
-    clone(toy, config, TASK, tmp_path / "one")
+    clone(toy, config, tmp_path / "one")
     after = load_file(tmp_path / "one" / "model.safetensors")
     for name, weights in network.named_parameters():
         gradient = weights.grad
@@ -116,13 +121,16 @@ def test_shifting_moves_all_four_pictures_alike():
         rows = np.clip(np.arange(84) + int(dy[index]), 0, 83)
         columns = np.clip(np.arange(84) + int(dx[index]), 0, 83)
         np.testing.assert_array_equal(moved[index], stack[index].numpy()[:, rows][:, :, columns])
+    in_colour = stack[:, :3].permute(0, 2, 3, 1)
+    again = shifted(in_colour, 2, torch.Generator().manual_seed(0))
+    np.testing.assert_array_equal(again, moved[:, :3].permute(0, 2, 3, 1))
 
 
 # Learning
 
 
 def test_it_learns_what_can_be_learned(toy, tmp_path):
-    result = clone(toy, replace(SMALL, updates=40, batch_size=16), TASK, tmp_path / "toy")
+    result = clone(toy, replace(SMALL, updates=40, batch_size=16), tmp_path / "toy")
     assert result.metrics["validation_accuracy"] == 1.0
     assert result.metrics["validation_loss"] < 0.1
     lines = read_metrics(tmp_path / "toy")
@@ -132,7 +140,7 @@ def test_it_learns_what_can_be_learned(toy, tmp_path):
 
 def test_the_same_seed_gives_the_same_weights_and_another_does_not(toy, tmp_path):
     for name, seed in (("a", 3), ("b", 3), ("c", 4)):
-        clone(toy, replace(SMALL, updates=4, seed=seed), TASK, tmp_path / name)
+        clone(toy, replace(SMALL, updates=4, seed=seed), tmp_path / name)
     a, b, c = ((tmp_path / name / "model.safetensors").read_bytes() for name in "abc")
     assert a == b
     assert a != c
@@ -140,7 +148,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(toy, tmp_path
 
 def test_a_time_limit_stops_in_time_and_says_how_far_it_came(toy, tmp_path):
     ticks = iter(range(10_000))
-    result = clone(toy, replace(SMALL, updates=1000, max_seconds=30.0), TASK, tmp_path / "m", clock=lambda: float(next(ticks)))
+    result = clone(toy, replace(SMALL, updates=1000, max_seconds=30.0), tmp_path / "m", clock=lambda: float(next(ticks)))
     assert 5 < result.updates < 30
     assert json.loads((tmp_path / "m" / "model.json").read_text())["metrics"]["update"] == result.updates
 
@@ -225,7 +233,7 @@ def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):
 
 
 def test_no_episodes_says_who_recorded_and_how_to_record_more(archive):
-    with pytest.raises(DemonstrationError) as error:
+    with pytest.raises(TransitionError) as error:
         train(archive, replace(SMALL, actor="human"), "nobody")
     assert "task atari/space_invaders, actor human" in str(error.value)
     assert "Recorded so far by: scripted" in str(error.value)
@@ -234,7 +242,7 @@ def test_no_episodes_says_who_recorded_and_how_to_record_more(archive):
 
 
 def test_episodes_on_held_out_seeds_alone_are_not_enough(archive):
-    with pytest.raises(DemonstrationError, match="1 fit, but have no steps, or are on the task's held-out seeds"):
+    with pytest.raises(TransitionError, match="1 fit, but have no steps, or are on the task's held-out seeds"):
         train(archive, replace(SMALL, where=("num_steps < 100",)), "m")
 
 
@@ -247,4 +255,4 @@ def test_names_that_cannot_be_a_policy_are_refused(archive, name):
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_cuda_that_is_missing_says_so(toy, tmp_path):
     with pytest.raises(ConfigError, match="PyTorch sees no CUDA device"):
-        clone(toy, replace(SMALL, device="cuda"), TASK, tmp_path / "m")
+        clone(toy, replace(SMALL, device="cuda"), tmp_path / "m")

@@ -1,4 +1,4 @@
-"""Settings of behaviour cloning: checked when built, and read back as they were written."""
+"""Settings: checked when built, and read back as they were written."""
 
 import json
 

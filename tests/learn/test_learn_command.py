@@ -92,3 +92,39 @@ def test_a_missing_torch_answers_with_the_line_that_installs_it(archive, command
     status, _, err = run(capsys, *command, "--out", "m")
     assert status == 1
     assert "pip install 'interplay[train]'" in err
+
+
+def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
+    place = ["--data", archive.root]
+    play = ["play", "gymnasium/cliff_walking", "--max-seconds", 3, "--no-video", "--seed", 0, *place]
+    assert run(capsys, *play, "--agent", "random", "--seeds", "1,2,3")[0] == 0
+    options = ["--task", "gymnasium/cliff_walking", "--actor", "random", "--observation", "state", "--hidden", "8,8"]
+    command = ["learn", "iql", *options, "--updates", 3, "--threads", 1, "--seed", 9, "--json", *place]
+    status, out, _ = run(capsys, *command, "--out", "walker")
+    assert status == 0
+    document = json.loads(out)
+    assert (document["algorithm"], document["config"]["hidden"], document["config"]["seed"]) == ("iql", [8, 8], 9)
+    status, out, _ = run(capsys, *play, "--agent", "walker", "--seeds", "4", "--json")
+    assert status == 0
+    assert [episode.seed for episode in archive.episodes(actor="walker")] == [4]
+    config = archive.root / "models" / "walker" / "config.json"
+    status, _, err = run(capsys, "learn", "bc", *place, "--config", config, "--out", "m")
+    assert status == 1
+    assert "holds settings of 'iql', not of 'bc'" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "text"),
+    [
+        (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers with commas between, such as 0,1,2,3; got '0,x'"),
+        (["cql", "--preset", "papr"], 2, "unknown preset of cql 'papr'; did you mean 'paper'"),
+        (["iqn", "--quantiles", "0"], 2, "quantiles must lie between 1 and 4096, got 0"),
+        (["dqn", "--observation", "dqm"], 2, "unknown observation pipeline 'dqm'; did you mean 'dqn'"),
+        (["dqn", "--actor", "scripted"], 1, "dqn learns from rewards, and none of the 3 episodes has one other than 0"),
+        (["bc", "--actor", "scripted", "--seat", "second"], 1, "has no seat 'second'; its seats are player"),
+    ],
+)
+def test_mistakes_of_offline_learners_are_answered(archive, capsys, options, status, text):
+    found, _, err = run(capsys, "learn", *options, "--task", "atari/space_invaders", "--out", "m", "--data", archive.root)
+    assert found == status
+    assert text in " ".join(err.replace("│", " ").split())

@@ -20,10 +20,10 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.palette import PALETTE
-from interplay.record import RecordingError
-from interplay.record.crowdplay import catalogue, values
+from interplay.record import RecordingError, plain_values
+from interplay.record.crowdplay import catalogue
 from interplay.record.crowdplay.importing import FORMAT, MAX_STEPS
-from interplay.record.crowdplay.values import Held, Limits, Refused, read_values
+from interplay.record.plain_values import Held, Limits, Refused, read_values
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find
 
@@ -119,7 +119,7 @@ _REFUSED = {
         b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\ndtype\nK\x00\x85C\x01b\x87R.",
         "in a way that no",
     ),
-    "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "makes a numpy.dtype in a way that no episode needs"),
+    "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "makes a numpy.dtype in a way that no plain value needs"),
     "array_with_fields": (pickle.dumps(np.zeros(2, [("a", "i4")])), "makes a numpy.dtype in a way"),
     "array_too_large": (
         b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85C\x01b\x87R(K\x01J\xff\xff\xff\x7f\x85"
@@ -205,7 +205,7 @@ def test_a_small_file_cannot_ask_for_much():
 
 def test_long_bytes_stay_compressed_in_memory():
     (held,) = read(pickle.dumps([np.zeros((210, 160, 3), np.uint8)]))
-    assert isinstance(held._data, values._Large)
+    assert isinstance(held._data, plain_values._Large)
     assert len(held._data.packed) < 2000
 
 

@@ -128,8 +128,8 @@ def test_what_is_sent_is_the_world_wherever_one_jumps(page, episode):  # noqa: F
                 env.step_unseen(action)
             done = step
             decoder.apply(kind, payload)
-            np.testing.assert_array_equal(decoder.blocks, env.world.grid.blocks)
-            np.testing.assert_array_equal(decoder.light, env.world.grid.light)
+            assert np.array_equal(decoder.blocks, env.world.grid.blocks)
+            assert np.array_equal(decoder.light, env.world.grid.light)
             assert decoder.document["me"]["x"] == pytest.approx(env.world.player.x, abs=1e-5)
         env.close()
     assert page.request.get(f"/api/episodes/{episode.id}/scenes?start={NUM_STEPS + 1}").body() == b""

@@ -37,8 +37,8 @@ class Client:
     def check(self):
         """Everything that was sent is as in the world."""
         world, found = self.world, self.decoder
-        np.testing.assert_array_equal(found.blocks[found.known], world.grid.blocks[found.known])
-        np.testing.assert_array_equal(found.light[found.known], world.grid.light[found.known])
+        assert not ((found.blocks != world.grid.blocks) & found.known).any()
+        assert not ((found.light != world.grid.light) & found.known).any()
         assert found.num_unknown == 0
         with world.acting(self.seat) as me:
             ids, rows = figures.standing(world, (me.x, me.eye_y, me.z))
@@ -88,8 +88,8 @@ def test_a_replay_jumps_between_steps_with_the_land_as_it_was_generated():
         encoder = SceneEncoder(there, 0, has_land=True)
         for step in range(30):
             decoder.apply(SCENE_FRAME, encoder.scene(fresh=step in (0, 20)))
-            np.testing.assert_array_equal(decoder.blocks, there.grid.blocks)
-            np.testing.assert_array_equal(decoder.light, there.grid.light)
+            assert np.array_equal(decoder.blocks, there.grid.blocks)
+            assert np.array_equal(decoder.light, there.grid.light)
             ids, rows = figures.standing(there, None)
             assert sorted(decoder.figures) == sorted(ids.tolist())
             assert figures.FIRST_PLAYER in decoder.figures  # a free camera sees the player

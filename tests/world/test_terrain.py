@@ -35,7 +35,8 @@ def digest(made: Land) -> str:
 
 def heights_of(made: Land, name: str) -> np.ndarray:
     block = block_named(name)
-    return np.nonzero((made.blocks >= block.first) & (made.blocks < block.first + block.num_states))[2]
+    found = (made.blocks >= block.first) & (made.blocks < block.first + block.num_states)
+    return np.flatnonzero(found) % made.blocks.shape[2]
 
 
 def built(made: Land) -> np.ndarray:

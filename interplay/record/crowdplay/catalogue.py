@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from interplay.record.crowdplay.values import Limits, Refused, read_values
 from interplay.record.errors import RecordingError
+from interplay.record.plain_values import Limits, Refused, read_values
 
 DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")

@@ -22,11 +22,11 @@ import numpy as np
 from interplay.envs.base import PlayableEnv
 from interplay.envs.palette import PALETTE
 from interplay.record.crowdplay.catalogue import DOCUMENT, Published, episodes_in
-from interplay.record.crowdplay.values import Held, read_values
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import Taken
 from interplay.record.exchange.proving import EPISODE_ID, Brought, Spaces, check_names, imported_name
 from interplay.record.exchange.reading import Format, Part
+from interplay.record.plain_values import Held, read_values
 from interplay.record.schema import Owner
 from interplay.tasks import EnvSpec, Task, find
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
     if features.shape[1] < 2:
         features = np.column_stack([features, np.zeros(len(features))])
     with threadpool_limits(1):
-        points = TSNE(**parameters).fit_transform(features)
+        points = cast(Any, TSNE)(**parameters).fit_transform(features)  # without `Any`, its types are guessed for long
     return Map(points.astype(np.float64), parameters | {"scikit-learn": sklearn.__version__})
 
 
@@ -128,10 +128,10 @@ def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np
     if not drawn.points.any():
         return np.zeros((len(new), 2))
     with threadpool_limits(1):
-        affinities = PerplexityBasedNN(
+        affinities = cast(Any, PerplexityBasedNN)(
             features, drawn.parameters["perplexity"], metric="euclidean", method="exact", n_jobs=1, random_state=seed
         )
-        embedding = TSNEEmbedding(
+        embedding = cast(Any, TSNEEmbedding)(
             drawn.points, affinities, negative_gradient_method="bh", n_jobs=1, random_state=seed
         )  # of scikit-learn's points, which stay
         placing = PLACING | {"perplexity": min(5, (len(features) - 1) / 3), "k": min(25, len(features) - 1)}

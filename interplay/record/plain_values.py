@@ -172,7 +172,7 @@ class _Machine:
                 act()
             else:
                 raise Refused(_unknown(code))
-        raise Refused(f"it has more than {most:,} values, more than any episode of CrowdPlay; it was not read to its end")
+        raise Refused(f"it has more than {most:,} values, more than such a file has; it was not read to its end")
 
     def _instructions(self) -> dict[bytes, Callable[[], object]]:
         push, new, number = self._stack.append, self._push_new, self._number
@@ -232,7 +232,7 @@ class _Machine:
     def _fill(self, size: int) -> None:
         """Have so many bytes at hand."""
         if size > self._limits.one_bytes:
-            raise Refused(f"one of its values has {size:,} bytes, more than a picture of CrowdPlay; it was not read")
+            raise Refused(f"one of its values has {size:,} bytes, more than a picture has; it was not read")
         self._buffer, self._place = self._buffer[self._place :], 0
         while len(self._buffer) < size:
             piece = self._stream.read(1 << 18)
@@ -241,7 +241,7 @@ class _Machine:
             self._num_read += len(piece)
             if self._num_read > self._limits.read_bytes:
                 most = self._limits.read_bytes
-                raise Refused(f"it unpacks to more than {most:,} bytes, more than any episode; it was not read to its end")
+                raise Refused(f"it unpacks to more than {most:,} bytes, more than such a file has; it was not read to its end")
             self._buffer += piece
 
     def _line(self) -> str:
@@ -271,7 +271,7 @@ class _Machine:
     def _count(self, size: int) -> None:
         self._num_kept += size
         if self._num_kept > self._limits.kept_bytes:
-            raise Refused(f"it holds more than {self._limits.kept_bytes:,} bytes, more than any episode; it was not read on")
+            raise Refused(f"it holds more than {self._limits.kept_bytes:,} bytes, more than such a file has; it was left there")
 
     # Stack and memory
 
@@ -319,7 +319,7 @@ class _Machine:
     def _reduce(self) -> None:
         word, given = self._last(2)
         if not isinstance(word, _Word) or not isinstance(given, tuple):
-            raise Refused("it calls something that is no name; a file of episodes holds plain values only. Nothing was run.")
+            raise Refused("it calls something that is no name; such a file holds plain values only. Nothing was run.")
         self._count(_ARRAY_BYTES)
         self._stack.append(_made(word, given))
 
@@ -332,7 +332,7 @@ class _Machine:
             _fill_array(made, state)
         else:
             raise Refused(
-                f"it sets the inside of a {type(made).__name__}; a file of episodes holds plain values only. Nothing was run."
+                f"it sets the inside of a {type(made).__name__}; such a file holds plain values only. Nothing was run."
             )
 
 
@@ -348,7 +348,7 @@ def _word(module: Any, name: Any) -> _Word:
     word = _WORDS.get((module, name))
     if word is None:
         raise Refused(
-            f"it names {module[:80]}.{name[:80]}, which could run a program; a file of episodes holds arrays and "
+            f"it names {module[:80]}.{name[:80]}, which could run a program; such a file holds arrays and "
             "plain values only. Nothing was run.\nFetch it from where it was published."
         )
     return word
@@ -371,7 +371,7 @@ def _made(word: _Word, given: tuple[Any, ...]) -> Any:
     if word is _Word.MOMENT and len(given) == 1 and isinstance(given[0], bytes) and len(given[0]) == 10:
         (year, month, day, hour, minute, second), micro = struct.unpack(">H5B", given[0][:7]), given[0][7:]
         return datetime(year, month, day, hour, minute, second, int.from_bytes(micro, "big"), tzinfo=UTC)
-    raise Refused(f"it makes a {word.value} in a way that no episode needs; it was not read")
+    raise Refused(f"it makes a {word.value} in a way that no plain value needs; it was not read")
 
 
 def _with_order(dtype: np.dtype, state: Any) -> np.dtype:
@@ -403,5 +403,5 @@ _OTHERS = {
 
 def _unknown(code: bytes) -> str:
     if (what := _OTHERS.get(code)) is not None:
-        return f"it holds {what}; a file of episodes holds arrays and plain values only. Nothing was run."
+        return f"it holds {what}; such a file holds arrays and plain values only. Nothing was run."
     return f"it is no pickle of plain values: instruction {code!r} is not one of theirs\nFetch it again."

@@ -1,11 +1,13 @@
-"""Demonstrations are what the live agent would have seen, with the action that was held."""
+"""Transitions are what the live agent would have seen, the action that was held, and what it brought."""
 
 import numpy as np
 import pytest
+from toy_transitions import make_transitions
 
-from interplay.envs import make
-from interplay.learn import demonstrations
-from interplay.learn.demonstrations import DemonstrationError, Demonstrations, EpisodeCounts, held_actions
+from interplay.envs import make, pipeline
+from interplay.envs.observation import observe
+from interplay.learn import TransitionError, load
+from interplay.learn.reading import held_actions
 from interplay.record import Owner, RecordedEpisode
 from interplay.tasks import find
 
@@ -14,7 +16,7 @@ TASK = find("atari/space_invaders")
 
 def test_every_stack_is_the_observation_of_its_step(archive):
     episodes = archive.episodes(actor="scripted")
-    data = demonstrations.load(episodes)
+    data = load(episodes)
     position = 0
     for index, episode in enumerate(episodes):
         for step, observation in episode.observations("dqn"):
@@ -28,32 +30,36 @@ def test_every_stack_is_the_observation_of_its_step(archive):
 
 
 def test_a_last_decision_with_fewer_steps_is_kept(archive):
-    data = demonstrations.load(archive.episodes(actor="scripted", seeds=[1, 2, 3]))
+    data = load(archive.episodes(actor="scripted", seeds=[1, 2, 3]))
     assert [(count.num_steps, count.num_decisions) for count in data.counts] == [(200, 50), (121, 31), (183, 46)]
 
 
 def test_each_picture_is_kept_once(archive):
-    data = demonstrations.load(archive.episodes(actor="scripted"))
-    assert len(data.pictures) == len(data)
+    data = load(archive.episodes(actor="scripted"))
+    assert len(data.pictures) == len(data) + len(data.counts)  # and how each episode ended
     assert data.pictures.dtype == np.uint8
 
 
 def test_offsets_read_the_decisions_between(archive):
     (episode,) = archive.episodes(seeds=[2])
-    data = demonstrations.load([episode], offsets=(0, 1, 2, 3))
-    assert len(data) == 31 + 30 + 30 + 30  # 121, 120, 119 and 118 steps
+    data = load([episode], offsets=(0, 1, 2, 3))
+    assert np.bincount(data.offsets).tolist() == [31, 31, 31, 31]  # 121 steps; a first decision lasts to the offset
     frames, actions = list(episode.frames), episode.actions()
-    from interplay.envs import pipeline
-    from interplay.envs.observation import observe
-
-    expected = [seen for step, seen in observe(pipeline("dqn"), frames[2:]) if step < len(actions) - 2]
-    np.testing.assert_array_equal(data.observations(np.arange(61, 91)), expected)
-    np.testing.assert_array_equal(data.actions[61:91], held_actions(actions[2:], 4))
+    of_2 = data.only(data.offsets == 2)
+    assert of_2.steps[:3].tolist() == [0, 2, 6]
+    assert of_2.held[[0, 1, -1]].tolist() == [2, 4, 3]
+    first = pipeline("dqn").reset(frames[0])[-1]
+    expected = [np.stack([first] * 4)]
+    for _, seen in observe(pipeline("dqn"), frames[2:]):  # from its frame on what an episode that begins there would show
+        expected.append(np.stack([*expected[-1][1:], seen[-1]]))
+    np.testing.assert_array_equal(of_2.observations(np.arange(31)), expected[:-1])
+    np.testing.assert_array_equal(of_2.pairs(np.arange(31))[1], expected[1:])
+    np.testing.assert_array_equal(of_2.actions[1:], held_actions(actions[2:], np.arange(0, 119, 4)))
 
 
 def test_the_label_is_the_action_held_longest_and_ties_go_to_the_first():
-    assert held_actions(np.array([3, 3, 4, 4, 4, 3, 4, 4, 9, 8, 8, 9, 1, 2]), 4).tolist() == [3, 4, 9, 1]
-    assert held_actions(np.array([5]), 4).tolist() == [5]
+    assert held_actions(np.array([3, 3, 4, 4, 4, 3, 4, 4, 9, 8, 8, 9, 1, 2]), np.arange(0, 14, 4)).tolist() == [3, 4, 9, 1]
+    assert held_actions(np.array([5]), np.array([0])).tolist() == [5]
 
 
 def test_an_episode_of_one_step_is_one_decision(archive):
@@ -61,19 +67,14 @@ def test_an_episode_of_one_step_is_one_decision(archive):
     from interplay.agents import rollout
 
     episode = rollout(archive, TASK, find_agent("noop"), 9, rng=np.random.default_rng(0), max_steps=1)
-    data = demonstrations.load([episode], offsets=(0, 1))
-    assert (len(data), data.actions.tolist(), data.stacks.tolist()) == (1, [0], [[0, 0, 0, 0]])
+    data = load([episode], offsets=(0, 1))
+    assert (len(data), data.actions.tolist(), data.truncated.tolist()) == (1, [0], [True])
+    before, after = data.pairs(np.array([0]))
+    np.testing.assert_array_equal(before[0], after[0][[0, 0, 0, 2]])
 
 
 def test_splitting_keeps_episodes_together():
-    counts = tuple(EpisodeCounts(str(index), index, 40, 10) for index in range(5))
-    data = Demonstrations(
-        np.zeros((50, 84, 84), np.uint8),
-        np.zeros((50, 4), np.int32),
-        np.zeros(50, np.int64),
-        np.repeat(np.arange(5), 10),
-        counts,
-    )
+    data = make_transitions(np.zeros((50, 1), np.float32), np.zeros(50), 5)
     training, validation = data.split(0.2, rng=np.random.default_rng(0))
     assert (len(training), len(validation)) == (40, 10)
     assert not set(data.episodes[training]) & set(data.episodes[validation])
@@ -83,29 +84,30 @@ def test_splitting_keeps_episodes_together():
 
 
 def test_nothing_to_learn_from_is_an_error():
-    with pytest.raises(DemonstrationError, match="hold no step"):
-        demonstrations.load([])
+    with pytest.raises(TransitionError, match="hold no step"):
+        load([])
     with pytest.raises(ValueError, match=r"offsets must lie between 0 and 3, got \(4,\)"):
-        demonstrations.load([], offsets=(4,))
+        load([], offsets=(4,))
 
 
 def test_actions_that_are_no_whole_numbers_are_refused(archive):
     class Continuous:
-        id, task_id = "e1", "mine/pendulum"
+        id, task_id, sha256 = "e1", "mine/pendulum", "0"
 
-        def actions(self):
+        def actions(self, seat):
             return np.zeros((5, 1), np.float32)
 
-    with pytest.raises(DemonstrationError, match=r"actions of shape \(1,\) and type float32"):
-        demonstrations.load([Continuous()])
+        def rewards(self, seat):
+            return np.zeros(5)
+
+    with pytest.raises(TransitionError, match=r"actions of shape \(1,\) and type float32"):
+        load([Continuous()])
 
 
 def test_recorded_pictures_equal_those_of_a_live_world(archive):
     (episode,) = archive.episodes(seeds=[3])
     env = make(TASK)
     env.reset(seed=3)
-    from interplay.envs import pipeline
-
     view = pipeline("dqn")
     live = [view.reset(env.view())]
     for action in episode.actions():
@@ -113,7 +115,7 @@ def test_recorded_pictures_equal_those_of_a_live_world(archive):
         observation = view.push(env.view(), ended=False)
         if observation is not None:
             live.append(observation)
-    data = demonstrations.load([episode])
+    data = load([episode])
     np.testing.assert_array_equal(data.observations(np.arange(len(data))), live[: len(data)])
 
 
@@ -127,7 +129,7 @@ def test_what_an_agent_did_at_a_shared_wheel_is_nobodys_demonstration(archive):
         played.step({"player": 3 if owner == "ann" else 4}, owners={"player": owner})
     episode = archive.seal(recorder.finish("quit"))
     env.close()
-    everyone, ann, scripted = (demonstrations.load([episode], actor=actor) for actor in (None, "human", "scripted"))
+    everyone, ann, scripted = (load([episode], actor=actor) for actor in (None, "human", "scripted"))
     assert [len(one) for one in (everyone, ann, scripted)] == [25, 7 + 9, 7]  # steps 28 to 31 and 60 to 63 are of both
     assert set(ann.actions) == {3}
     assert set(scripted.actions) == {4}

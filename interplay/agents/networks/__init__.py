@@ -1,0 +1,56 @@
+"""Networks of trained policies. PyTorch is imported here and nowhere at the top of another module of this room.
+
+`build(architecture)` makes the network that a `model.json` describes: an encoder (`encoders`) and what its features become
+(`acting`). Another kind of network is a class and a line in `ARCHITECTURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from interplay.agents.networks.acting import (
+    ConstrainedValues,
+    Feedforward,
+    ImplicitQuantileValues,
+    QuantileValues,
+    Recurrent,
+)
+from interplay.agents.networks.encoders import ENCODERS, NATURE, ConvEncoder, MLPEncoder
+from interplay.agents.networks.registry import made
+
+ARCHITECTURES: dict[str, Callable[..., Any]] = {
+    "feedforward": Feedforward,
+    "recurrent": Recurrent,
+    "quantile_values": QuantileValues,
+    "implicit_quantile_values": ImplicitQuantileValues,
+    "constrained_values": ConstrainedValues,
+}
+"""Name, as `model.json` writes it -> class."""
+
+
+def build(architecture: Mapping[str, Any]) -> Any:
+    """The network of a description.
+
+    For example `{"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}`.
+
+    Raises:
+        NotFoundError: For an unknown name.
+        TypeError: For arguments the class does not take.
+    """
+    return made("network architecture", ARCHITECTURES, architecture)
+
+
+__all__ = [
+    "ARCHITECTURES",
+    "ENCODERS",
+    "NATURE",
+    "ConstrainedValues",
+    "ConvEncoder",
+    "Feedforward",
+    "ImplicitQuantileValues",
+    "MLPEncoder",
+    "QuantileValues",
+    "Recurrent",
+    "build",
+]

@@ -1,0 +1,91 @@
+"""From observations to features: the first part of every network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch import nn
+
+from interplay.agents.networks.registry import made
+from interplay.errors import InterplayError
+
+NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
+"""Convolutions of Mnih et al. 2015 (Nature 518, Methods, "Model architecture"): channels, size, stride."""
+
+
+class ConvEncoder(nn.Module):
+    """Convolutions, then one layer of features, rectifiers between; by default those of Mnih et al. 2015.
+
+    Args:
+        shape: Of an observation: (C, H, W), or (H, W, 3) as worlds draw pictures.
+        filters: Channels, size and stride of each convolution.
+        features: Units of the last layer.
+    Raises:
+        InterplayError: If the pictures are too small for the filters.
+
+    Differences: channels are kept last in memory, which is faster on CPUs and changes no result beyond rounding.
+    """
+
+    def __init__(self, shape: Sequence[int], filters: Sequence[Sequence[int]] = NATURE, features: int = 512) -> None:
+        super().__init__()
+        self.channels_last = shape[2] == 3 and shape[0] > 4
+        channels, height, width = (shape[2], shape[0], shape[1]) if self.channels_last else shape
+        self.num_convolutions = len(filters)
+        for index, (out_channels, size, stride) in enumerate(filters, 1):
+            self.add_module(f"conv{index}", nn.Conv2d(channels, out_channels, size, stride))
+            channels, height, width = out_channels, (height - size) // stride + 1, (width - size) // stride + 1
+            if height < 1 or width < 1:
+                raise InterplayError(f"observations of shape {tuple(shape)} are too small for convolutions {list(filters)}")
+        self.hidden = nn.Linear(channels * height * width, features)
+        self.num_features = features
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features, float32, shape (B, features), of observations, uint8 of 0 to 255, or float32."""
+        x = observations
+        if x.dtype == torch.uint8:
+            x = x.to(torch.float32).div_(255)
+        if self.channels_last:
+            x = x.permute(0, 3, 1, 2)
+        x = x.contiguous(memory_format=torch.channels_last)
+        for index in range(1, self.num_convolutions + 1):
+            x = torch.relu(self.get_submodule(f"conv{index}")(x))
+        return torch.relu(self.hidden(x.flatten(1)))
+
+
+class MLPEncoder(nn.Module):
+    """Fully connected layers with rectifiers, for observations that are numbers.
+
+    Args:
+        shape: Of an observation; it is flattened.
+        hidden: Units of each layer.
+    """
+
+    def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256)) -> None:
+        super().__init__()
+        sizes = [prod(shape), *hidden]
+        self.layers = nn.ModuleList(nn.Linear(size, units) for size, units in zip(sizes, hidden, strict=False))
+        self.num_features = sizes[-1]
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features, float32, shape (B, hidden[-1]), of observations, shape (B, *shape)."""
+        x = observations.to(torch.float32).flatten(1)
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
+
+
+ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "mlp": MLPEncoder}
+"""Name, as `model.json` writes it -> class; each has `num_features`."""
+
+
+def encoder(description: Mapping[str, Any]) -> Any:
+    """The encoder that a description names: `{"name": "conv", "shape": [4, 84, 84], "features": 512}`.
+
+    Raises:
+        NotFoundError: For an unknown name.
+        TypeError: For arguments the class does not take.
+    """
+    return made("encoder", ENCODERS, description)

@@ -1,0 +1,165 @@
+"""An agent that acts with VPT's network, in the block world and in MineRL alike."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.torch
+import torch
+
+from interplay.agents.base import AgentError, Decision
+from interplay.agents.vpt.checkpoint import CheckpointError, architecture_of, build, read_model, read_weights
+from interplay.agents.vpt.codec import Joint, decode, to_minerl
+from interplay.agents.vpt.folder import DESCRIPTION, FORMAT, VERSION, WEIGHTS, VPTError, read_description
+from interplay.agents.vpt.network import VPT, Memory, resized
+from interplay.files import replacing, write_json
+from interplay.tasks import Task
+
+
+@dataclass
+class Game:
+    """What the agent keeps of one game: its generator, and what the network remembers."""
+
+    rng: np.random.Generator
+    state: list[Memory]
+
+
+class VPTAgent:
+    """Draws each action from the network's probabilities, one picture at a time.
+
+    It presses MineRL's keys, all but `ESC`, `pickItem` and `swapHands`, so that it never ends an episode. Pictures of any size
+    become 128x128 by bilinear interpolation, as the published agent does it, without keeping their shape.
+
+    Args:
+        name: How recordings call it.
+        network: Ready to act; games of one call pass it together.
+    """
+
+    observation = "native"
+
+    def __init__(self, name: str, network: VPT) -> None:
+        self.name = name
+        self.network = network
+        self._device = network.net.final_ln.weight.device
+
+    def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
+        """Begin a game with an empty memory.
+
+        Raises:
+            AgentError: If the task is not played with MineRL's keys.
+        """
+        if not task.keys.compose:
+            raise AgentError(
+                f"agent {self.name!r} presses MineRL's keys and cannot play {task.id} ({task.env.id})\n"
+                "Choose a task of the block world:  interplay tasks list"
+            )
+        return Game(rng, self.network.initial_state(1))
+
+    def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
+        """An action for each game; pictures are uint8, shape (H, W, 3)."""
+        size = self.network.architecture.img_shape
+        pictures = np.stack([resized(observation["picture"], size) for observation in observations])[:, None]
+        together = [
+            Memory(*(torch.cat(parts) for parts in zip(*memories, strict=True)))
+            for memories in zip(*(game.state for game in states), strict=True)
+        ]
+        with torch.inference_mode():
+            output, after = self.network(torch.from_numpy(pictures).to(self._device), together)
+        heads = [head[:, 0].cpu().numpy() for head in (output.buttons, output.camera)]
+        chosen = []
+        for number, game in enumerate(states):
+            game.state = [Memory(*(part[number : number + 1] for part in memory)) for memory in after]
+            # The most probable after adding Gumbel noise is a draw from the probabilities.
+            chosen.append([int(np.argmax(head[number] + game.rng.gumbel(size=head[number].shape))) for head in heads])
+        buttons, camera = np.array(chosen).T
+        return [Decision(action) for action in to_minerl(decode(Joint(buttons, camera)))]
+
+
+def import_files(model: Path, weights: Path, folder: Path) -> Path:
+    """Make a network of published files one of the models of a data folder.
+
+    Args:
+        model, weights: `.model` and `.weights`.
+        folder: Made; its name is the agent's.
+    Returns:
+        The path of `vpt.json`.
+
+    Raises:
+        CheckpointError: If a file cannot be used, or the two are not of one network.
+        VPTError: If there is a model of that name.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise VPTError(
+            f"there is a model {folder.name!r} in {folder} already\nChoose another name, or delete that folder first."
+        )
+    network = build(read_model(model), read_weights(weights), where=str(weights))
+    return save(folder, network, made_from=[model.name, weights.name])
+
+
+def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
+    """Write a network; each file appears whole or not at all, the description last.
+
+    Args:
+        made_from: Names of the files it comes from.
+    Returns:
+        The path of `vpt.json`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
+    with replacing(folder / WEIGHTS) as part:
+        safetensors.torch.save_file(tensors, part)
+        digest = _sha256(part)
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": folder.name,
+        "sizes": network.architecture.to_json(),
+        "weights_sha256": digest,
+        "made_from": list(made_from),
+    }
+    write_json(folder / DESCRIPTION, document)
+    return folder / DESCRIPTION
+
+
+def load_network(folder: Path, *, device: str = "cpu") -> VPT:
+    """The network of a folder, ready to act.
+
+    Raises:
+        VPTError: If a file is missing or damaged, or they do not fit each other.
+    """
+    document = read_description(folder)
+    path, remedy = folder / WEIGHTS, "Import the published files again, or copy the whole folder from where it was made."
+    try:
+        found = _sha256(path)
+        if found != document["weights_sha256"]:
+            raise VPTError(
+                f"VPT network {folder.name!r}: {path} is not the file that {DESCRIPTION} describes: "
+                f"SHA-256 is {found[:12]}..., expected {document['weights_sha256'][:12]}...\n{remedy}"
+            )
+        tensors = safetensors.torch.load_file(path, device=device)
+        network = build(architecture_of(document["sizes"], where=str(folder / DESCRIPTION)), tensors, where=str(path))
+    except OSError as error:
+        raise VPTError(f"VPT network {folder.name!r}: {path} cannot be read: {error.strerror}\n{remedy}") from None
+    except (CheckpointError, safetensors.SafetensorError) as error:
+        raise VPTError(f"VPT network {folder.name!r}: {error}\n{remedy}") from None
+    return network
+
+
+def load_agent(folder: Path) -> VPTAgent:
+    """The agent of a folder, on a GPU where there is one.
+
+    Raises:
+        VPTError: As `load_network`.
+    """
+    return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,178 @@
+"""VPT's actions: 8641 combinations of buttons and 121 turns of the camera, to and from MineRL's.
+
+Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix C.1 ("Action space"); the published code's tables, which the
+tests compare entry by entry. Three keys of MineRL have no place here: `ESC`, `pickItem` and `swapHands`.
+
+Three forms of an action:
+
+- MineRL's: a mapping with keys of 0 and 1 and `camera`, degrees of (pitch, yaw).
+- buttons and bins: 20 numbers of 0 and 1 in the order of `BUTTONS`, and two bins of 0 to 10, pitch first.
+- joint: two numbers, what VPT's two heads choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.envs.minerl_actions import KEYS as MINERL_KEYS
+from interplay.envs.minerl_actions import Pressed, read
+
+_HOTBAR = tuple(f"hotbar.{slot}" for slot in range(1, 10))
+BUTTONS = (
+    *("attack", "back", "forward", "jump", "left", "right", "sneak", "sprint", "use", "drop", "inventory"),
+    *_HOTBAR,
+)
+"""The 20 buttons, in VPT's order."""
+GROUPS: tuple[tuple[str, ...], ...] = (
+    _HOTBAR,
+    ("forward", "back"),
+    ("left", "right"),
+    ("sprint", "sneak"),
+    ("use",),
+    ("drop",),
+    ("attack",),
+    ("jump",),
+)
+"""Buttons of which a combination holds one or none, the slowest first; behind them comes whether the camera turns."""
+_SIZES = (*(1 + len(group) for group in GROUPS), 2)
+INVENTORY = prod(_SIZES)
+"""The last combination: `inventory` alone. Its camera does not turn."""
+NUM_BUTTONS = INVENTORY + 1
+NUM_BINS = 11
+"""Bins of the camera on each axis; the middle one does not turn."""
+NUM_CAMERA = NUM_BINS**2
+STILL_BIN = NUM_BINS // 2
+STILL = STILL_BIN * NUM_BINS + STILL_BIN
+"""The turn by nothing."""
+MAX_TURN = 10.0
+"""Degrees of a turn in one step at most, each way and on each axis."""
+_MU = 10.0
+
+
+class Joint(NamedTuple):
+    """Actions as VPT's heads choose them.
+
+    Attributes:
+        buttons: int64, shape (N,), below `NUM_BUTTONS`.
+        camera: int64, shape (N,), below `NUM_CAMERA`: 11 times the bin of the pitch, plus the bin of the yaw.
+    """
+
+    buttons: np.ndarray
+    camera: np.ndarray
+
+
+class Pushed(NamedTuple):
+    """Actions as buttons and turns.
+
+    Attributes:
+        buttons: uint8, shape (N, 20), 0 or 1, in the order of `BUTTONS`.
+        camera: float64, shape (N, 2), degrees of (pitch, yaw).
+    """
+
+    buttons: np.ndarray
+    camera: np.ndarray
+
+
+def to_bins(degrees: np.ndarray) -> np.ndarray:
+    """Bins of turns, by the mu-law with mu = 10 over 10 degrees each way: fine about the middle, coarse at the ends.
+
+    Args:
+        degrees: Any shape; what is beyond 10 degrees counts as 10.
+    Returns:
+        int64 of the same shape, 0 to 10.
+
+    >>> to_bins(np.arange(-10, 11)).tolist()
+    [0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, 10, 10, 10]
+    """
+    share = np.clip(degrees, -MAX_TURN, MAX_TURN) / MAX_TURN
+    # The order of these operations is the published code's: another one moves a value at the edge of a bin.
+    encoded = np.sign(share) * (np.log(1.0 + _MU * np.abs(share)) / np.log(1.0 + _MU)) * MAX_TURN
+    return np.round((encoded + MAX_TURN) / 2.0).astype(np.int64)
+
+
+def _degrees(bin: int) -> float:
+    """The turn of a bin. Python's own power, because NumPy's differs in the last bit from machine to machine."""
+    share = (bin * 2.0 - MAX_TURN) / MAX_TURN
+    sign = float(np.sign(share))
+    return sign * (1.0 / _MU) * ((1.0 + _MU) ** abs(share) - 1.0) * MAX_TURN
+
+
+TURNS = np.array([_degrees(bin) for bin in range(NUM_BINS)])
+"""Degrees of each bin, float64, shape (11,)."""
+
+
+def _tables() -> tuple[np.ndarray, np.ndarray]:
+    """Buttons of each combination, uint8, shape (8641, 20), and whether its camera turns, bool, shape (8641,)."""
+    buttons = np.zeros((NUM_BUTTONS, len(BUTTONS)), np.uint8)
+    *chosen, turns = np.unravel_index(np.arange(INVENTORY), _SIZES)
+    for group, choice in zip(GROUPS, chosen, strict=True):
+        for number, name in enumerate(group, start=1):
+            buttons[:INVENTORY, BUTTONS.index(name)] = choice == number
+    buttons[INVENTORY, BUTTONS.index("inventory")] = 1
+    # The published code turns the camera with `inventory` too when it decodes, though it never encodes such an action.
+    return buttons, np.append(turns == 1, True)
+
+
+_PUSHED, _TURNS_CAMERA = _tables()
+
+
+def decode(joint: Joint) -> Pushed:
+    """Buttons and turns of joint actions; where the combination says that the camera rests, it does.
+
+    Raises:
+        ValueError: If a number is out of range.
+    """
+    buttons, camera = (np.asarray(part, np.int64) for part in joint)
+    if buttons.size and not (
+        buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA
+    ):
+        raise ValueError(f"buttons lie below {NUM_BUTTONS} and turns below {NUM_CAMERA}")
+    bins = np.stack(np.divmod(np.where(_TURNS_CAMERA[buttons], camera, STILL), NUM_BINS), axis=-1)
+    return Pushed(_PUSHED[buttons], TURNS[bins])
+
+
+def encode(pushed: Pushed) -> Joint:
+    """The joint actions nearest to buttons and turns.
+
+    Forward and back together, as left and right, are none of both. Of two other buttons of a group the later one counts.
+    `inventory` leaves out all else.
+
+    Args:
+        pushed: Its buttons may be of any type of number; its camera has degrees.
+    """
+    buttons, bins = np.asarray(pushed.buttons) != 0, to_bins(np.asarray(pushed.camera, np.float64))
+    chosen = []
+    for group in GROUPS:
+        pressed = buttons[:, [BUTTONS.index(name) for name in group]]
+        number = np.max(pressed * np.arange(1, len(group) + 1), axis=1)
+        is_contrary = group[0] in ("forward", "left")
+        chosen.append(np.where(pressed.all(axis=1), 0, number) if is_contrary else number)
+    chosen.append((bins != STILL_BIN).any(axis=1).astype(np.int64))
+    is_inventory = buttons[:, BUTTONS.index("inventory")]
+    joint = np.where(is_inventory, INVENTORY, np.ravel_multi_index(tuple(chosen), _SIZES))
+    return Joint(joint, np.where(is_inventory, STILL, bins[:, 0] * NUM_BINS + bins[:, 1]))
+
+
+def from_minerl(actions: Sequence[Mapping[str, Any]]) -> Pushed:
+    """Buttons and turns of MineRL's actions; `ESC`, `pickItem` and `swapHands` are left out.
+
+    Raises:
+        EnvError: For a key or value that is not MineRL's.
+    """
+    pressed = [read(action) for action in actions]
+    buttons = np.array([[one.keys[name] for name in BUTTONS] for one in pressed], np.uint8).reshape(-1, len(BUTTONS))
+    return Pushed(buttons, np.array([(one.pitch, one.yaw) for one in pressed]).reshape(-1, 2))
+
+
+def to_minerl(pushed: Pushed) -> list[dict[str, Any]]:
+    """MineRL's actions, members of `minerl_actions.action_space()`."""
+    return [
+        Pressed(
+            dict.fromkeys(MINERL_KEYS, 0) | dict(zip(BUTTONS, map(int, buttons), strict=True)), float(pitch), float(yaw)
+        ).to_minerl()
+        for buttons, (pitch, yaw) in zip(pushed.buttons, pushed.camera, strict=True)
+    ]

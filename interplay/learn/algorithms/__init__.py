@@ -1,0 +1,26 @@
+"""The algorithms, a file each, to be read from top to bottom. PyTorch is imported here; import it where a run begins."""
+
+from typing import Any
+
+from interplay.learn.algorithms.bc import BC
+from interplay.learn.algorithms.bcq import BCQ
+from interplay.learn.algorithms.cql import CQL
+from interplay.learn.algorithms.dqn import DQN
+from interplay.learn.algorithms.fbc import FilteredBC
+from interplay.learn.algorithms.iql import IQL
+from interplay.learn.algorithms.iqn import IQN
+from interplay.learn.algorithms.sac import SAC
+
+LEARNERS: dict[str, type[Any]] = {
+    "bc": BC,
+    "fbc": FilteredBC,
+    "bcq": BCQ,
+    "cql": CQL,
+    "dqn": DQN,
+    "iql": IQL,
+    "iqn": IQN,
+    "sac": SAC,
+}
+"""Algorithm -> its learner; the settings are `interplay.learn.settings.CONFIGS`."""
+
+__all__ = ["BC", "BCQ", "CQL", "DQN", "IQL", "IQN", "LEARNERS", "SAC", "FilteredBC"]

@@ -1,0 +1,122 @@
+"""Behaviour cloning: a network that acts as the demonstrator did (Pomerleau 1991, "Efficient training of artificial neural
+networks for autonomous navigation"). One file, read top to bottom.
+
+Each update takes one Adam step on the cross-entropy between the network's action probabilities and the demonstrator's actions.
+
+Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way, and
+the policy draws from its probabilities when it plays instead of taking the most probable action, because a clone of someone who
+varies gets stuck otherwise. `beta` is d3rlpy's penalty, for results that must compare with its.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+
+from interplay.learn.config import ConfigError
+from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
+from interplay.learn.settings import BCConfig
+
+
+class BC:
+    """Behaviour cloning."""
+
+    looks_ahead = False
+    needs_rewards = False
+
+    def __init__(self, config: BCConfig, given: Given) -> None:
+        self._config = config
+        if config.shift and len(given.observation_shape) != 3:
+            raise ConfigError(
+                f"shift moves pictures, and {config.observation!r} gives observations of shape {given.observation_shape}\n"
+                "Learn without it:  --shift 0"
+            )
+        self._acting = feedforward(config, given, initialise)
+        self.network = self._acting.network
+        self.modules = {"network": self.network}
+        self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
+        weights = weights_of(given.actions, given.num_actions, config.balance)
+        self._action_weights = torch.from_numpy(weights).to(given.device, torch.float32)
+
+    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """One step on the cross-entropy of a batch."""
+        observations = batch.observations
+        if self._config.shift:
+            observations = shifted(observations, self._config.shift, generator)
+        logits = self.network(observations)
+        loss = cross_entropy(logits, batch.actions, self._action_weights, self._config.label_smoothing)
+        if self._config.beta:
+            loss = loss + self._config.beta * logits.log_softmax(1).square().mean()
+        step(self.optimizers["network"], loss)
+        return {"loss": loss, "accuracy": (logits.detach().argmax(1) == batch.actions).float().mean()}
+
+    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """Cross-entropy and share of actions matched."""
+        logits = self.network(batch.observations)
+        return {
+            "loss": nn.functional.cross_entropy(logits, batch.actions),
+            "accuracy": (logits.argmax(1) == batch.actions).float().mean(),
+        }
+
+    def acting(self) -> Acting:
+        """The network itself."""
+        return self._acting
+
+
+def initialise(network: nn.Module) -> None:
+    """First weights for a short training: orthogonal, so that thin sprites on black reach the last layer undiminished
+    (Saxe et al. 2014), and hardly any preference among actions."""
+    for name, layer in network.named_modules():
+        if isinstance(layer, nn.Conv2d | nn.Linear):
+            nn.init.orthogonal_(layer.weight, gain=0.01 if name == "out" else 2**0.5)
+            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]
+
+
+def cross_entropy(
+    logits: torch.Tensor, actions: torch.Tensor, action_weights: torch.Tensor, label_smoothing: float = 0.0
+) -> torch.Tensor:
+    """Mean over the batch of w[a] * -sum_k q_k log p_k, with q one-hot on the action a, smoothed.
+
+    Unlike `torch.nn.functional.cross_entropy(weight=...)`, the sum is divided by the batch size and not by the batch's
+    weights, so that a batch of rare actions does count for more.
+
+    Args:
+        logits: float32, shape (B, num_actions).
+        actions: int64, shape (B,).
+        action_weights: float32, shape (num_actions,).
+        label_smoothing: Share of q spread evenly over all actions (Szegedy et al. 2016, section 7).
+    """
+    log_probabilities = logits.log_softmax(1)
+    likelihood = log_probabilities.gather(1, actions[:, None])[:, 0]
+    smoothed = (1 - label_smoothing) * likelihood + label_smoothing * log_probabilities.mean(1)
+    return -(action_weights[actions] * smoothed).mean()
+
+
+def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndarray:
+    """Weight of each action: frequency to the power of -balance, mean 1 over the decisions; 1 for actions never taken.
+
+    >>> weights_of(np.array([0, 0, 0, 1]), 3, 1.0).round(3).tolist()
+    [0.667, 2.0, 1.0]
+    """
+    counts = np.bincount(actions, minlength=num_actions).astype(np.float64)
+    raw = np.where(counts > 0, np.maximum(counts, 1) ** -balance, 0)
+    scale = counts.sum() / (raw * counts).sum()
+    return np.where(counts > 0, raw * scale, 1.0)
+
+
+def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -> torch.Tensor:
+    """Move each stack by up to `most` pixels each way, edges repeated ("DrQ", Yarats et al. 2021, section 3.1).
+
+    Args:
+        observations: uint8, shape (B, 4, H, W), or (B, H, W, 3).
+    """
+    if observations.shape[3] == 3:
+        return shifted(observations.permute(0, 3, 1, 2), most, generator).permute(0, 2, 3, 1)
+    size, height, width = len(observations), observations.shape[2], observations.shape[3]
+    dy, dx = torch.randint(-most, most + 1, (2, size, 1), generator=generator).to(observations.device)
+    rows = (torch.arange(height, device=observations.device) + dy).clamp(0, height - 1)  # (B, H)
+    columns = (torch.arange(width, device=observations.device) + dx).clamp(0, width - 1)  # (B, W)
+    batch = torch.arange(size, device=observations.device)[:, None, None]
+    # Advanced indices around the channel axis put it last: (B, H, W, 4).
+    return observations[batch, :, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)

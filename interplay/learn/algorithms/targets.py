@@ -1,0 +1,55 @@
+"""What value learners share: rewards as a run wants them, targets, values of the actions taken."""
+
+from __future__ import annotations
+
+import torch
+
+from interplay.learn.harness.learner import Batch
+from interplay.learn.settings import OfflineConfig
+
+
+def rewards_of(config: OfflineConfig, batch: Batch) -> torch.Tensor:
+    """Rewards, scaled and clipped as a run wants them: float32, shape (B,)."""
+    rewards = batch.rewards * config.reward_scale
+    return rewards.clamp(-config.reward_clip, config.reward_clip) if config.reward_clip else rewards
+
+
+def bootstrapped(config: OfflineConfig, batch: Batch, values: torch.Tensor) -> torch.Tensor:
+    """Reward plus discounted value of what follows, which is nothing after a terminal step.
+
+    Args:
+        values: float32, shape (B,) or (B, quantiles).
+    """
+    shape = (-1,) + (1,) * (values.ndim - 1)
+    return rewards_of(config, batch).view(shape) + config.gamma * batch.continues.view(shape) * values
+
+
+def actions_taken(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """Of values of all actions, shape (..., B, A), those of one for each decision, shape (..., B)."""
+    return values[..., torch.arange(len(actions), device=actions.device), actions]
+
+
+def quantiles_taken(quantiles: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
+    """Of quantiles of all actions, shape (B, A, N), those of one for each decision, shape (B, N)."""
+    return quantiles[torch.arange(len(actions), device=actions.device), actions]
+
+
+def least(quantiles: torch.Tensor) -> torch.Tensor:
+    """Of several critics' quantiles, shape (critics, B, N), those of the least mean for each decision, shape (B, N)."""
+    lowest = quantiles.mean(2).argmin(0)
+    return quantiles[lowest, torch.arange(len(lowest), device=lowest.device)]
+
+
+def quantile_loss(quantiles: torch.Tensor, fractions: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+    """Quantile Huber loss (Dabney et al. 2018, "Distributional RL with quantile regression", equation 10): summed over the
+    quantiles, mean over targets and decisions.
+
+    Args:
+        quantiles: float32, shape (B, N).
+        fractions: Which quantiles they are: float32, shape (B, N) or (1, N).
+        target: float32, shape (B, M), without a gradient.
+    """
+    error = target[:, :, None] - quantiles[:, None]  # (B, M, N)
+    huber = torch.where(error.detach().abs() < 1, 0.5 * error.square(), error.abs() - 0.5)
+    weights = (fractions[:, None] - (error.detach() < 0).float()).abs()
+    return (weights * huber).sum(2).mean()

@@ -1,0 +1,213 @@
+"""Running a benchmark: what is missing is played, trained and measured, in several processes. Killed anywhere, it goes on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import interplay.record
+from interplay.agents.evaluate import evaluate, worthwhile_processes
+from interplay.errors import InterplayError
+from interplay.files import write_json
+from interplay.learn.benchmark.definition import Benchmark, BenchmarkError, Contender, LearnedTask
+from interplay.learn.benchmark.results import Results, Run, Scale, results_file
+from interplay.learn.config import TrainingConfig
+from interplay.learn.settings import CONFIGS
+from interplay.learn.train import matching_episodes, model_folder, train
+from interplay.parallel import process_pool
+from interplay.tasks import Task, find
+
+if TYPE_CHECKING:
+    from interplay.record import Archive, Episode
+
+_LOOK_EVERY_S = 1.0
+
+Report = Callable[[str, int, int], None]
+"""Told what is being done, and how much of how much of it is."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One run for another process: where, what, and on which held-out seeds its policy plays."""
+
+    data: str
+    database: str
+    name: str
+    config: dict[str, Any]
+    game_seeds: tuple[int, ...]
+
+
+def run_benchmark(
+    archive: Archive,
+    benchmark: Benchmark,
+    *,
+    jobs: int | None = None,
+    report: Report = lambda what, done, total: None,
+) -> Results:
+    """Play, train and measure whatever is missing; the results are kept in `benchmarks/<id>/`.
+
+    A run is known by its settings and the episodes that it learns from. When either changes, it is made anew, and the policy
+    of before stays under its own name. The numbers are the same however often a run was stopped and however many are made at
+    once: each has one thread unless the file says otherwise.
+
+    Args:
+        archive: Where the episodes are, and policies and results go.
+        jobs: Runs at once; one a core if None.
+        report: Follows it.
+    Returns:
+        The results; a run that failed has its reason, and the others are there.
+    Raises:
+        BenchmarkError: If nothing can be learned from a task, or its scores cannot be normalised.
+    """
+    tasks, scales, found, planned = [], {}, {}, {}
+    for learned in benchmark.tasks:
+        task = learned.task
+        seeds = tuple(task.held_out_seeds[: benchmark.num_games])
+        _play(archive, learned, report)
+        episodes = {
+            contender.name: matching_episodes(archive, benchmark.config(contender, learned, benchmark.seeds[0]), task)
+            for contender in benchmark.contenders
+        }
+        everything = [one for part in episodes.values() for one in part]
+        scales[task.id] = _scale(archive, learned, everything, seeds, report)
+        found[task.id] = len({one.id for one in everything})
+        tasks.append((task, seeds))
+        for contender in benchmark.contenders:
+            for seed in benchmark.seeds:
+                config = benchmark.config(contender, learned, seed)
+                name = name_of(benchmark, contender, config, episodes[contender.name])
+                job = _Job(str(archive.root.resolve()), archive.database.address, name, config.to_json(), seeds)
+                planned[name] = Run(contender.name, task.id, seed, name), job
+    results = Results(
+        id=benchmark.id,
+        title=benchmark.title,
+        algorithms=tuple(contender.name for contender in benchmark.contenders),
+        seeds=benchmark.seeds,
+        tasks=scales,
+        game_seeds={task.id: seeds for task, seeds in tasks},
+        num_episodes=found,
+        runs=tuple(run for run, _ in planned.values()),
+    )
+    path = results_file(archive.root, benchmark.id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    done: dict[str, Run] = {}
+    for name, run in _made(archive, planned, jobs or len(os.sched_getaffinity(0)), report):
+        done[name] = run
+        results = replace(results, runs=tuple(done.get(one.agent, one) for one in results.runs))
+        write_json(path, results.to_json(), indent=1)
+    return results
+
+
+def _play(archive: Archive, learned: LearnedTask, report: Report) -> None:
+    """Record what is to be learned from, as far as it is missing."""
+    task = learned.task
+    for play in learned.play:
+        seeds: list[int] = []
+        seed = 0
+        while len(seeds) < play.num_games:
+            if seed not in task.held_out_seeds:
+                seeds.append(seed)
+            seed += 1
+        _evaluate(archive, task, play.agent, seeds, report)
+
+
+def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], report: Report) -> list[Episode]:
+    what = f"{agent} plays {task.id}"
+    processes = worthwhile_processes(task, len(seeds))
+    return evaluate(
+        archive, task, agent, seeds, video=False, processes=processes, report=lambda done, total: report(what, done, total)
+    )
+
+
+def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], report: Report) -> Scale:
+    """What the scores of a task are normalised by."""
+    random, random_from = learned.random, "given"
+    if random is None:
+        played = _evaluate(archive, learned.task, "random", list(seeds), report)
+        random = sum(episode.total_reward for episode in played) / len(played)
+        random_from = f"mean of {len(played)} games on the held-out seeds"
+    best, best_from = learned.best, "given"
+    if best is None:
+        best = max(episode.total_reward for episode in episodes)
+        best_from = f"best of {len({one.id for one in episodes})} games learned from"
+    if not best > random:
+        raise BenchmarkError(
+            f"scores of {learned.task.id} cannot be normalised: the best game is {best:g} ({best_from}), "
+            f"random play {random:g} ({random_from})\nGive better games to learn from, or `random` and `best` in the file."
+        )
+    return Scale(float(random), float(best), random_from, best_from)
+
+
+def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, episodes: list[Episode]) -> str:
+    """Of a run's policy: readable, and another one for other settings or other data."""
+    settings = config.fixed() | {"temperature": config.temperature, "max_seconds": config.max_seconds}
+    known = json.dumps([settings, sorted(episode.id for episode in episodes)], sort_keys=True)
+    slug = "".join(letter if letter.isalnum() else "-" for letter in contender.name.lower()).strip("-")
+    task = config.task.rpartition("/")[2].rpartition(":")[2]
+    return f"{benchmark.id}.{slug}.{task}.{config.seed}.{hashlib.sha256(known.encode()).hexdigest()[:8]}"
+
+
+def _made(archive: Archive, planned: dict[str, tuple[Run, _Job]], jobs: int, report: Report) -> Iterator[tuple[str, Run]]:
+    """(name, run) of every run, as they end."""
+    total = sum(job.config["updates"] for _, job in planned.values())
+    waiting: dict[Future[tuple[float, ...]], str] = {}
+    with process_pool(min(jobs, len(planned))) as pool:
+        for name, (_, job) in planned.items():
+            waiting[pool.submit(_make, job)] = name
+        ended: set[str] = set()
+        try:
+            while waiting:
+                done, _ = wait(waiting, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+                for future in done:
+                    name = waiting.pop(future)
+                    ended.add(name)
+                    yield name, _ended(planned[name][0], future)
+                updates = sum(
+                    job.config["updates"] if name in ended else _updates(archive.root / "models" / name)
+                    for name, (_, job) in planned.items()
+                )
+                report("training", updates, total)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:
+    try:
+        return replace(run, returns=future.result())
+    except BrokenProcessPool:
+        return replace(run, problem="its process ended without a message; run the benchmark again to continue it")
+    except InterplayError as error:
+        return replace(run, problem=str(error))
+
+
+def _updates(folder: Path) -> int:
+    """How far a run is, by its last line of metrics."""
+    try:
+        lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+        return int(json.loads(lines[-1])["update"])
+    except (OSError, ValueError, LookupError):
+        return 0
+
+
+def _make(job: _Job) -> tuple[float, ...]:
+    """Train a policy unless it is there, let it play its seeds, and say what it earned."""
+    config = CONFIGS[job.config["algorithm"]].from_json(job.config)
+    if not config.threads:
+        config = replace(config, threads=1)
+    archive = interplay.record.open(Path(job.data), database=job.database)
+    try:
+        folder = model_folder(archive, job.name)
+        if not (folder / "model.json").exists():
+            train(archive, config, job.name, resume=(folder / "config.json").exists())
+        played = evaluate(archive, find(config.task), job.name, job.game_seeds, video=False)
+        return tuple(episode.total_reward for episode in played)
+    finally:
+        archive.close()

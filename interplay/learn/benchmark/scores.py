@@ -1,0 +1,161 @@
+"""How algorithms compare over tasks and seeds: normalised scores, aggregates and their intervals. Pure arithmetic.
+
+Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS), sections 4.1 to 4.3. All
+take the scores of an algorithm as a matrix, one row a run (a seed of training) and one column a task, normalised so that 0 is
+random play and 1 the best human game (Gerstgrasser et al. 2022, appendix A.7, has them times 100).
+
+Differences: the intervals are functions of a seed, which those of the authors' package rliable are not; and they are of 95 %,
+where CrowdPlay's figures show the middle half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+NUM_RESAMPLES = 2000
+_CELLS_AT_ONCE = 4_000_000
+
+
+class Estimate(NamedTuple):
+    """A number and its percentile interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def normalised(score: float, *, random: float, best: float) -> float:
+    """A return as a share of the way from random play to the best human game.
+
+    Raises:
+        ValueError: If the best is not above random play.
+
+    >>> normalised(381.88, random=165, best=695)
+    0.4092075471698113
+    """
+    if not best > random:
+        raise ValueError(f"the best score must be above that of random play, got best {best:g} and random {random:g}")
+    return (score - random) / (best - random)
+
+
+# Aggregates: of scores (..., runs, tasks), one number for each matrix.
+
+
+def iqm(scores: Array) -> Array:
+    """Interquartile mean: of all runs of all tasks, the mean of the middle half.
+
+    >>> float(iqm(np.array([[0.0, 1.0], [2.0, 3.0]])))
+    1.5
+    """
+    flat = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
+    cut = flat.shape[-1] // 4
+    return flat[..., cut : flat.shape[-1] - cut].mean(axis=-1)
+
+
+def median(scores: Array) -> Array:
+    """Median over tasks of each task's mean."""
+    return np.median(scores.mean(axis=-2), axis=-1)
+
+
+def mean(scores: Array) -> Array:
+    """Mean over tasks of each task's mean."""
+    return scores.mean(axis=(-2, -1))
+
+
+def optimality_gap(scores: Array, threshold: float = 1.0) -> Array:
+    """By how much runs stay below the threshold in the mean; more than it counts for nothing."""
+    return threshold - np.minimum(scores, threshold).mean(axis=(-2, -1))
+
+
+AGGREGATES: Mapping[str, Callable[[Array], Array]] = {
+    "IQM": iqm,
+    "median": median,
+    "mean": mean,
+    "optimality gap": optimality_gap,
+}
+
+
+def profile(scores: Array, levels: Array) -> Array:
+    """Performance profile: the share of runs above each level, shape (..., len(levels))."""
+    flat = scores.reshape(*scores.shape[:-2], -1)
+    return (flat[..., None, :] > levels[:, None]).mean(axis=-1)
+
+
+def improvement(of: Array, over: Array) -> Array:
+    """Probability of improvement: the chance that a run of one algorithm beats one of another in a task drawn at random, equal
+    scores counted by half.
+
+    Args:
+        of, over: float64, shapes (..., runs, tasks); they may differ in the number of runs.
+    """
+    mine, others = of[..., :, None, :], over[..., None, :, :]
+    return ((mine > others) + (mine == others) / 2).mean(axis=(-3, -2, -1))
+
+
+# Intervals: by runs drawn anew within each task.
+
+
+def resampled(scores: Array, *, seed: int, number: int, num_resamples: int = NUM_RESAMPLES) -> Array:
+    """Matrices in which each task's runs are drawn anew with replacement (stratified bootstrap), shape (B, runs, tasks).
+
+    Args:
+        scores: float64, shape (runs, tasks).
+        number: Of the algorithm, so that two draw apart.
+    """
+    rng = np.random.default_rng((seed, number))
+    chosen = rng.integers(len(scores), size=(num_resamples, *scores.shape))
+    return np.take_along_axis(scores[None], chosen, axis=1)
+
+
+def estimate(
+    scores: Array, statistic: Callable[[Array], Array], *, seed: int = 0, number: int = 0, level: float = 0.95
+) -> Estimate:
+    """A statistic of a matrix of scores, with the interval of its stratified bootstrap, a function of the seed."""
+    return _estimate(statistic(scores), statistic(resampled(scores, seed=seed, number=number)), level)
+
+
+def aggregates(scores: Mapping[str, Array], *, seed: int = 0, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
+    """Algorithm -> name of `AGGREGATES` -> estimate."""
+    found = {}
+    for number, (name, matrix) in enumerate(scores.items()):
+        drawn = resampled(matrix, seed=seed, number=number)
+        found[name] = {kind: _estimate(of(matrix), of(drawn), level) for kind, of in AGGREGATES.items()}
+    return found
+
+
+def profiles(
+    scores: Mapping[str, Array], levels: Sequence[float], *, seed: int = 0, level: float = 0.95
+) -> dict[str, list[Estimate]]:
+    """Algorithm -> estimate of its performance profile at each level; intervals are pointwise."""
+    at = np.asarray(levels, np.float64)
+    found = {}
+    for number, (name, matrix) in enumerate(scores.items()):
+        size = max(1, _CELLS_AT_ONCE // (matrix.size * len(at)))
+        drawn = resampled(matrix, seed=seed, number=number)
+        shares = np.concatenate([profile(drawn[start : start + size], at) for start in range(0, len(drawn), size)])
+        found[name] = [_estimate(value, shares[:, place], level) for place, value in enumerate(profile(matrix, at))]
+    return found
+
+
+def improvements(scores: Mapping[str, Array], *, seed: int = 0, level: float = 0.95) -> dict[tuple[str, str], Estimate]:
+    """(algorithm, other) -> probability that the one improves on the other, of all ordered pairs."""
+    drawn = {name: resampled(matrix, seed=seed, number=number) for number, (name, matrix) in enumerate(scores.items())}
+    return {
+        (one, other): _estimate(improvement(scores[one], scores[other]), improvement(drawn[one], drawn[other]), level)
+        for one in scores
+        for other in scores
+        if one != other
+    }
+
+
+def _estimate(value: Array | float, drawn: Array, level: float) -> Estimate:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, both excluded, got {level!r}")
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(float(value), float(low), float(high))

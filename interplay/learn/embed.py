@@ -1,0 +1,357 @@
+"""Videos and episodes as VPT sees them: the latents of every picture, one file (a shard) for each.
+
+An agent meets one picture at a time; a recording is whole, so its pictures pass the network in chunks. The memory goes from
+chunk to chunk, so that latents are the agent's up to rounding. A shard appears when it is whole: a run that was stopped goes on
+with those that are missing, and only what it was at is done again.
+
+A shard is a safetensors file with `latents`, float32, shape (T, hidsize); `embedding.json` beside the shards says which network
+made them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import av
+import numpy as np
+import safetensors.numpy
+import torch
+from av.error import FFmpegError
+
+from interplay.agents.vpt.agent import load_network
+from interplay.agents.vpt.folder import read_description
+from interplay.agents.vpt.network import VPT, resized
+from interplay.errors import InterplayError
+from interplay.files import is_disk_full, remove_parts, write_bytes, write_json
+from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.names import RecordingsError
+from interplay.parallel import process_pool
+from interplay.record import Episode, RecordingError
+
+FORMAT = "interplay-embedding"
+DESCRIPTION = "embedding.json"
+CHUNK = 64
+"""Pictures that pass the network together; more need more memory and are hardly faster."""
+
+T = TypeVar("T")
+
+
+class EmbedError(InterplayError):
+    """Embeddings that cannot be made or read; the text says what is kept and what to do next."""
+
+
+class SourceError(EmbedError):
+    """A video or episode that cannot be read to its end; others can."""
+
+
+class Source(NamedTuple):
+    """What is embedded.
+
+    Attributes:
+        name: Of the shard, without its ending; a folder may stand before it.
+        path: A video (`.mp4`), or an episode's file.
+    """
+
+    name: str
+    path: Path
+
+
+@dataclass
+class Embedded:
+    """What a run did.
+
+    Attributes:
+        written: Names of new shards.
+        kept: Names of shards that were there already.
+        failed: Name -> why there is no shard.
+        num_frames: Pictures in new shards.
+        seconds: Of the whole run.
+    """
+
+    written: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    num_frames: int = 0
+    seconds: float = 0.0
+
+
+def recordings_in(folder: Path) -> list[Source]:
+    """The videos of a folder and of those below it, sorted; labels (`.jsonl`) without a video are among them, to be reported.
+
+    Raises:
+        EmbedError: If there are none.
+    """
+    found = {path.with_suffix("") for path in (*folder.rglob("*.mp4"), *folder.rglob("*.jsonl"))}
+    if not found:
+        what = "has no videos (.mp4)" if folder.is_dir() else "is no folder"
+        raise EmbedError(f"{folder} {what}\nName a folder of recordings:  interplay demos embed FOLDER --vpt NAME --out DIR")
+    return [Source(path.relative_to(folder).as_posix(), path.with_name(f"{path.name}.mp4")) for path in sorted(found)]
+
+
+def embed(
+    sources: Sequence[Source],
+    network: Path,
+    out: Path,
+    *,
+    chunk: int = CHUNK,
+    device: str = "auto",
+    processes: int = 1,
+    threads: int = 0,
+    on_shard: Callable[[int, int], None] = lambda done, total: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Embedded:
+    """Write a shard of each source that has none yet.
+
+    Args:
+        sources: What to embed.
+        network: Folder of a VPT network.
+        out: Folder of the shards; made if missing.
+        chunk: Pictures at a time.
+        device: `auto` (a GPU where there is one), `cpu` or `cuda`.
+        processes: How many work at the same time, each at a source of its own with one thread; 1 works here.
+        threads: Of the CPU, where this process works; 0 for all cores.
+        on_shard: Called with how many sources are done, and of how many.
+        clock: Seconds, monotonic.
+    Raises:
+        EmbedError: If `out` has shards of another network, the disk is full, a GPU is asked for and missing or has too little
+            memory, or a process was ended. What was written is kept.
+        VPTError: If the network cannot be loaded.
+    """
+    begun, result = clock(), Embedded()
+    description = read_description(network)
+    weights = description["weights_sha256"]
+    chosen = _device(device)
+    _check_folder(out, description)
+    waiting = []
+    for source in sources:
+        if _is_whole(shard_path(out, source.name), source, weights):
+            result.kept.append(source.name)
+        else:
+            waiting.append(source)
+    jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
+    on_shard(len(result.kept), len(sources))
+    for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, threads):
+        if isinstance(done, SourceError):
+            result.failed[job.source.name] = str(done)
+        else:
+            result.written.append(job.source.name)
+            result.num_frames += done
+        on_shard(len(result.kept) + len(result.written) + len(result.failed), len(sources))
+    result.seconds = clock() - begun
+    return result
+
+
+def shard_path(out: Path, name: str) -> Path:
+    """Where the shard of a source is."""
+    return out / f"{name}.safetensors"
+
+
+def read_shard(path: Path) -> np.ndarray:
+    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are looked at.
+
+    Raises:
+        EmbedError: If it is no shard, or was cut off.
+    """
+    try:
+        header, begin = _header(path)
+        part = header["latents"]
+        if part["dtype"] != "F32":
+            raise ValueError(f"its numbers are {part['dtype']}, not F32")
+        return np.memmap(path, np.float32, "r", begin + part["data_offsets"][0], tuple(part["shape"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise EmbedError(f"{path} is no shard of embeddings: {error}\nEmbed its recording again.") from None
+
+
+def latents_of(network: VPT, pictures: Iterable[np.ndarray], chunk: int) -> Iterator[np.ndarray]:
+    """The latents of the pictures of one episode, float32, shape (up to `chunk`, hidsize) at a time."""
+    device, state = network.net.final_ln.weight.device, network.initial_state(1)
+    for part in _ahead(_chunks(pictures, chunk)):
+        with torch.inference_mode():
+            latents, state = network.latents(torch.from_numpy(np.stack(part)[None]).to(device), state)
+        yield latents[0].cpu().numpy()
+
+
+class _Job(NamedTuple):
+    source: Source
+    network: Path
+    shard: Path
+    weights: str
+    chunk: int
+    device: str
+
+
+def _work(job: _Job) -> int:
+    """Write one shard; how many pictures it has."""
+    network = _network(job.network, job.device)
+    try:
+        pictures = _pictures(job.source.path, network.architecture.img_shape)
+        parts = list(latents_of(network, pictures, job.chunk))
+    except torch.OutOfMemoryError as error:
+        raise _too_large(error, job.chunk) from None
+    except (FFmpegError, OSError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise SourceError(f"{job.source.path} cannot be read: {why}\nFetch it again; it is missing or was cut off.") from None
+    except (RecordingError, RecordingsError) as error:
+        raise SourceError(str(error)) from None
+    if not parts:
+        raise SourceError(f"{job.source.path} has no pictures\nFetch it again.")
+    facts = {"format": FORMAT, "weights_sha256": job.weights, "source_bytes": str(_size(job.source.path))}
+    data = safetensors.numpy.save({"latents": np.concatenate(parts)}, facts)
+    try:
+        job.shard.parent.mkdir(parents=True, exist_ok=True)
+        remove_parts(job.shard)
+        write_bytes(job.shard, data)
+    except OSError as error:
+        what = "the disk is full" if is_disk_full(error) else f"it cannot be written: {error.strerror}"
+        raise EmbedError(f"{job.shard}: {what}\nFinished shards are kept. Make room, and run the same command again.") from None
+    return sum(map(len, parts))
+
+
+def _here(jobs: Iterable[_Job], threads: int) -> Iterator[tuple[_Job, int | SourceError]]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        for job in jobs:
+            try:
+                yield job, _work(job)
+            except SourceError as error:
+                yield job, error
+    finally:
+        torch.set_num_threads(before)
+        _network.cache_clear()
+
+
+def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, int | SourceError]]:
+    workers = process_pool(min(processes, max(1, len(jobs))))
+    try:
+        futures = {workers.submit(_work, job): job for job in jobs}
+        for future in as_completed(futures):
+            error = future.exception()
+            if error is not None and not isinstance(error, SourceError):
+                raise error
+            yield futures[future], error or future.result()
+    except BrokenProcessPool:
+        raise EmbedError(
+            "a process that embeds was ended from outside, perhaps because there was too little memory\n"
+            "Finished shards are kept. Run the same command again with fewer --processes."
+        ) from None
+    finally:
+        workers.shutdown(cancel_futures=True)
+
+
+@cache
+def _network(folder: Path, device: str) -> VPT:
+    return load_network(folder, device=device)
+
+
+def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
+    """The pictures of a video or an episode as the network takes them."""
+    if path.suffix != ".mp4":
+        episode = Episode.open(path)
+        for frame in episode.observed.passing(0, episode.num_steps + 1):
+            yield resized(frame.rgb(), img_shape)
+        return
+    labels = path.with_suffix(".jsonl")
+    if labels.exists() and path.exists():  # the cursor in menus is not in the video, but in the lines beside it
+        for steps in Loader([labels], is_small=False, chunk=8, cut=True):
+            for picture in steps.frames:
+                yield resized(picture, img_shape)
+        return
+    with av.open(str(path)) as container:
+        if not container.streams.video:
+            raise SourceError(f"{path} has no video in it\nFetch it again.")
+        stream, number = container.streams.video[0], 0
+        stream.thread_type = "AUTO"
+        for frame in container.decode(stream):
+            number += 1
+            yield resized(frame.to_ndarray(format="rgb24"), img_shape)
+        if number < stream.frames:
+            raise SourceError(
+                f"{path} was cut off: its index lists {stream.frames:,} pictures, {number:,} are there\nFetch it again."
+            )
+
+
+def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndarray]]:
+    iterator = iter(pictures)
+    while part := list(islice(iterator, chunk)):
+        yield part
+
+
+def _ahead(items: Iterator[T]) -> Iterator[T]:
+    """The same items, each read while the one before it is worked on."""
+    with ThreadPoolExecutor(1) as reader:
+        upcoming = reader.submit(next, items, None)
+        while (item := upcoming.result()) is not None:
+            upcoming = reader.submit(next, items, None)
+            yield item
+
+
+def _check_folder(out: Path, description: dict[str, Any]) -> None:
+    """Refuse a folder with shards of another network; say in an empty one which network's will be there."""
+    path = out / DESCRIPTION
+    if path.exists():
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))["weights_sha256"]
+        except (OSError, ValueError, KeyError, TypeError):
+            raise EmbedError(f"{path} is damaged\nChoose another folder:  --out DIR") from None
+        if found != description["weights_sha256"]:
+            raise EmbedError(
+                f"{out} has embeddings of another network than {description['name']!r}\nChoose another folder:  --out DIR"
+            )
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        document = {"format": FORMAT, "version": 1, "network": description["name"], "sizes": description["sizes"]}
+        write_json(path, document | {"weights_sha256": description["weights_sha256"]})
+    except OSError as error:
+        raise EmbedError(f"{out} cannot be written to: {error.strerror}\nChoose another folder:  --out DIR") from None
+
+
+def _is_whole(shard: Path, source: Source, weights: str) -> bool:
+    """Whether there is a shard of this source as it is, by this network."""
+    try:
+        header, _ = _header(shard)
+        facts = header["__metadata__"]
+        return facts["weights_sha256"] == weights and int(facts["source_bytes"]) == _size(source.path)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """The header of a safetensors file, and where its numbers begin (https://github.com/huggingface/safetensors#format)."""
+    with path.open("rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        if not 0 < size < 1 << 20:
+            raise ValueError("it has no header")
+        return json.loads(file.read(size)), 8 + size
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size
+
+
+def _device(device: str) -> str:
+    if device not in ("auto", "cpu", "cuda"):
+        raise EmbedError(f"a device is auto, cpu or cuda, got {device!r}")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise EmbedError("PyTorch finds no GPU with CUDA here\nUse --device cpu, or install PyTorch for your GPU.")
+    return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+
+
+def _too_large(error: BaseException, chunk: int) -> EmbedError:
+    """The error where a GPU has too little memory."""
+    first_line = str(error).partition("\n")[0][:200]
+    smaller = f"--chunk {chunk // 2}" if chunk > 1 else "--device cpu"
+    return EmbedError(
+        f"the GPU has too little memory for {chunk} pictures at once: {first_line}\n"
+        f"Finished shards are kept. Run the same command again with {smaller}."
+    )

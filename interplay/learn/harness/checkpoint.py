@@ -1,0 +1,82 @@
+"""Surviving a kill: all that a run has learned, in one file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+
+from interplay.files import remove_parts, write_bytes
+from interplay.learn.config import CHECKPOINT, ConfigError
+from interplay.learn.harness.learner import Trained
+
+
+def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
+    """Write weights, the optimizers' averages, and where the run is.
+
+    Args:
+        folder: Of the run.
+        learner: What it has learned.
+        where: JSON values; `fingerprint` must be the same when it is restored.
+    """
+    tensors = {
+        f"weights/{name}/{part}": value.detach().contiguous()
+        for name, module in learner.modules.items()
+        for part, value in module.state_dict().items()
+    }
+    for name, optimizer in learner.optimizers.items():
+        for index, state in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer/{name}/{index}/{part}": value.detach().contiguous() for part, value in state.items()}
+    remove_parts(folder / CHECKPOINT)  # a run that was killed while it wrote this left a file as large
+    write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
+
+
+def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
+    """Put a checkpoint back into a learner; returns where the run was.
+
+    Raises:
+        ConfigError: If it is damaged or of another run.
+    """
+    path = folder / CHECKPOINT
+    again = f"Delete {path} to begin anew with --resume, or choose another name."
+    try:
+        with safetensors.safe_open(path, framework="pt") as file:
+            where = json.loads(file.metadata()["run"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} is damaged: {error}\n{again}") from None
+    different = [name for name in fingerprint if where["fingerprint"].get(name) != fingerprint[name]]
+    if different:
+        name = different[0]
+        raise ConfigError(
+            f"{path} is of another run: {name} was {where['fingerprint'].get(name)!r}, now {fingerprint[name]!r}\n{again}"
+        )
+    try:
+        for name, module in learner.modules.items():
+            module.load_state_dict(_below(tensors, f"weights/{name}/"))
+        for name, optimizer in learner.optimizers.items():
+            _restore_optimizer(optimizer, _below(tensors, f"optimizer/{name}/"))
+    except (RuntimeError, IndexError, KeyError) as error:
+        raise ConfigError(f"{path} does not fit the network: {' '.join(str(error).split())}\n{again}") from None
+    return where
+
+
+def _below(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    """Those whose names begin so, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
+    """Put an optimizer's averages back."""
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        index, part = name.split("/", 1)
+        if value.ndim:  # the fused step walks weights and averages in memory order, so both need the same one
+            value = torch.empty_like(parameters[int(index)]).copy_(value)
+        state.setdefault(int(index), {})[part] = value
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

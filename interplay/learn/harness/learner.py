@@ -1,0 +1,157 @@
+"""What an algorithm is to the harness, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+import torch
+from torch import nn
+
+from interplay.agents import networks
+from interplay.learn.config import TrainingConfig
+from interplay.learn.transitions import Transitions
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B decisions on the device of the run.
+
+    Attributes:
+        observations: uint8 or float32, shape (B, ...).
+        actions: int64, shape (B,).
+        rewards: float32, shape (B,).
+        next_observations: As `observations`; those themselves for a learner that does not look at them.
+        continues: float32, shape (B,): 0 where the world ended the episode, so that nothing follows; 1 elsewhere, also where
+            the episode was cut off.
+    """
+
+    observations: torch.Tensor
+    actions: torch.Tensor
+    rewards: torch.Tensor
+    next_observations: torch.Tensor
+    continues: torch.Tensor
+
+    @classmethod
+    def of(cls, data: Transitions, which: np.ndarray, device: torch.device, *, with_next: bool) -> Self:
+        """Some decisions of the data."""
+        if with_next:
+            before, after = map(torch.from_numpy, data.pairs(which))
+        else:
+            before = after = torch.from_numpy(data.observations(which))
+        numbers = (
+            np.asarray(data.actions[which], np.int64),
+            np.asarray(data.rewards[which], np.float32),
+            np.asarray(~data.terminated[which], np.float32),
+        )
+        actions, rewards, continues = (torch.from_numpy(values).to(device) for values in numbers)
+        before = before.to(device)
+        return cls(before, actions, rewards, after.to(device) if with_next else before, continues)
+
+
+class Given(NamedTuple):
+    """What a learner is built for.
+
+    Attributes:
+        observation_shape: Of one observation.
+        num_actions: Discrete actions of the seat.
+        actions: int64: those of the decisions that it will be trained on.
+        device: Of its networks.
+    """
+
+    observation_shape: tuple[int, ...]
+    num_actions: int
+    actions: np.ndarray
+    device: torch.device
+
+    def ready(self, network: nn.Module) -> Any:
+        """A network on the device, in the memory order in which convolutions are fast."""
+        return network.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+class Acting(NamedTuple):
+    """What plays: a network and its description, see `interplay.agents.networks.build`."""
+
+    network: nn.Module
+    architecture: dict[str, Any]
+
+
+class Trained(Protocol):
+    """What a run updates and keeps. Everything random comes from the generators it is given, first weights from torch's own.
+
+    Attributes:
+        modules: Every network and parameter, by name; a checkpoint keeps them.
+        optimizers: Likewise.
+    """
+
+    modules: Mapping[str, nn.Module]
+    optimizers: Mapping[str, torch.optim.Optimizer]
+
+    def update(self, batch: Any, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """One update, the `number`-th from 0; returns what it measured, the `loss` among it, each a tensor of one number.
+        Random draws of it come from `generator`, on the CPU."""
+        ...
+
+
+class Learner(Trained, Protocol):
+    """One algorithm that learns to act.
+
+    Attributes:
+        looks_ahead: Whether it needs the next observations.
+        needs_rewards: Whether episodes without rewards teach it nothing.
+
+    One that learns from a part of the training decisions has a static method `choose(data, training, config)` that gives it.
+    """
+
+    looks_ahead: bool
+    needs_rewards: bool
+
+    def __init__(self, config: Any, given: Given) -> None: ...
+
+    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """Means over a batch that it was not trained on, without a gradient and without a draw."""
+        ...
+
+    def acting(self) -> Acting:
+        """What plays."""
+        ...
+
+
+def encoder(config: TrainingConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
+    """The encoder for observations of a shape: convolutions for pictures, else layers; see `networks.encoders`."""
+    if len(observation_shape) == 3:
+        return {"name": "conv", "shape": list(observation_shape), "features": config.features}
+    return {"name": "mlp", "shape": list(observation_shape), "hidden": list(config.hidden)}
+
+
+def feedforward(config: TrainingConfig, given: Given, initialise: Callable[[nn.Module], None] | None = None) -> Acting:
+    """The usual network: logits or values of the actions; its first weights are torch's, or what `initialise` makes of them."""
+    architecture = {"name": "feedforward", "encoder": encoder(config, given.observation_shape), "outputs": given.num_actions}
+    network = networks.build(architecture)
+    if initialise is not None:
+        initialise(network)
+    return Acting(given.ready(network), architecture)
+
+
+def adam(parameters: Iterable[torch.Tensor], learning_rate: float, weight_decay: float = 0.0) -> torch.optim.Optimizer:
+    """Adam (Kingma & Ba 2015), with decoupled weight decay (Loshchilov & Hutter 2019)."""
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
+    for group in optimizer.param_groups:
+        group["initial_lr"] = learning_rate
+    return optimizer
+
+
+def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
+    """One step of an optimizer down a loss."""
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+
+
+@torch.no_grad()
+def follow(target: nn.Module, source: nn.Module, rate: float = 1.0) -> None:
+    """Move a target network's weights to those of another: all the way, or a part of it."""
+    for ours, theirs in zip(target.parameters(), source.parameters(), strict=True):
+        ours.copy_(theirs) if rate == 1 else ours.lerp_(theirs, rate)

@@ -1,0 +1,317 @@
+"""One training run: from transitions to a policy in a folder, whatever happens on the way."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import gymnasium
+import numpy as np
+import safetensors
+import torch
+
+from interplay.agents.policy import save_policy
+from interplay.files import is_disk_full, write_json
+from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
+from interplay.learn.harness import checkpoint
+from interplay.learn.harness.batches import Batches, mixed
+from interplay.learn.harness.devices import device_of, threads
+from interplay.learn.harness.learner import Batch, Given, Learner, Trained
+from interplay.learn.harness.metrics import Means, Metrics
+from interplay.learn.transitions import TransitionError, Transitions
+from interplay.tasks import Task
+
+MEASURE_BATCH = 256
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """What a run did.
+
+    Attributes:
+        folder: `model.safetensors`, `model.json`, `config.json`, `metrics.jsonl`, `curves.svg`.
+        updates: Gradient steps in all, those before a resume included.
+        seconds: Of training, without loading; those before a resume included.
+        metrics: The last line of `metrics.jsonl`.
+        num_decisions: Decisions learned from, and held out.
+        num_episodes: Episodes they come from, held-out ones included.
+    """
+
+    folder: Path
+    updates: int
+    seconds: float
+    metrics: dict[str, Any]
+    num_decisions: int
+    num_episodes: int
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Who follows a run.
+
+    Attributes:
+        on_update: Called after each update with how many are done and how many there will be.
+        on_metrics: Called with each line of metrics.
+        clock: Seconds, monotonic.
+    """
+
+    on_update: Callable[[int, int], None] | None = None
+    on_metrics: Callable[[dict[str, Any]], None] | None = None
+    clock: Callable[[], float] = time.monotonic
+
+
+def run(
+    learner_class: type[Learner],
+    data: Transitions,
+    config: TrainingConfig,
+    task: Task,
+    space: gymnasium.Space[Any],
+    folder: Path,
+    *,
+    resume: bool = False,
+    watch: Watch | None = None,
+    notes: Mapping[str, Any] = MappingProxyType({}),
+) -> TrainingResult:
+    """Train a policy on transitions and write it to a folder.
+
+    Args:
+        learner_class: The algorithm.
+        data: What to learn from.
+        config: How.
+        task: What the policy is for.
+        space: Of the seat's actions.
+        folder: Where the run is kept; made if missing.
+        resume: Continue from the folder's checkpoint, if there is one.
+        watch: Who follows it.
+        notes: More for `model.json`, such as the reward that was learned from; JSON values.
+    Raises:
+        ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
+        TransitionError: If there is nothing to learn: other actions than discrete ones, or no rewards where they are needed.
+        RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
+    """
+    if not isinstance(space, gymnasium.spaces.Discrete):
+        raise TransitionError(f"task {task.id} has actions in {space}; {config.algorithm} needs discrete ones")
+    if learner_class.needs_rewards and not np.any(data.rewards):
+        raise TransitionError(
+            f"{config.algorithm} learns from rewards, and none of the {len(data.counts)} episodes has one other than 0\n"
+            f"Clone what the players did instead:  interplay learn bc --task {task.id} --out NAME"
+        )
+    device = device_of(config.device)
+    folder.mkdir(parents=True, exist_ok=True)
+    with threads(config.threads), explained(folder, config):
+        write_json(folder / "config.json", config.to_json(), indent=2)
+        return _run(learner_class, data, config, task, space, folder, device, resume, watch or Watch(), notes)
+
+
+def _run(
+    learner_class: type[Learner],
+    data: Transitions,
+    config: TrainingConfig,
+    task: Task,
+    space: gymnasium.spaces.Discrete,
+    folder: Path,
+    device: torch.device,
+    resume: bool,
+    watch: Watch,
+    notes: Mapping[str, Any],
+) -> TrainingResult:
+    # The data, and a learner with its first weights.
+    training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
+    choose = getattr(learner_class, "choose", None)
+    if choose is not None:
+        training = choose(data, training, config)
+    batches = Batches(len(training), config.batch_size, config.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        given = Given(data.observation_shape, int(space.n), np.asarray(data.actions[training]), device)
+        learner = learner_class(config, given)
+
+    def batch_of(update: int) -> Batch:
+        return Batch.of(data, training[batches[update]], device, with_next=learner.looks_ahead)
+
+    episodes = [count.episode for count in data.counts]
+    fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
+    looped = loop(learner, batch_of, config, folder, fingerprint, resume=resume, watch=watch)
+    final = looped.final | {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
+    looped.metrics.write(final)
+    looped.metrics.close()
+    _save_policy(learner, data, validation, config, task, space, folder, final, notes)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
+
+
+@dataclass(frozen=True)
+class Looped:
+    """Where a run's updates led: how many, in how many seconds, its open file of metrics, and what the last line is to hold."""
+
+    update: int
+    seconds: float
+    metrics: Metrics
+    final: dict[str, Any]
+
+
+def loop(
+    learner: Trained,
+    batch_of: Callable[[int], Any],
+    config: RunConfig,
+    folder: Path,
+    fingerprint: dict[str, Any],
+    *,
+    resume: bool,
+    watch: Watch,
+) -> Looped:
+    """Update a learner until it is done, with metrics and checkpoints; the caller keeps what came of it and removes the
+    checkpoint.
+
+    Args:
+        batch_of: Number of an update -> its batch, a function of the seed.
+        fingerprint: What must be the same for a checkpoint to be continued; JSON values.
+    """
+    # Where an earlier process stopped.
+    update, seconds_before, means = 0, 0.0, Means()
+    if resume and (folder / CHECKPOINT).exists():
+        where = checkpoint.restore(folder, learner, fingerprint)
+        update, seconds_before, means = where["update"], where["seconds"], Means(**where["means"])
+    metrics = Metrics(folder / "metrics.jsonl", keep_until=update)
+
+    def save() -> None:
+        _check(means, update, config, folder)
+        sums = {"sums": means.sums(), "count": means.count}
+        seconds = seconds_before + watch.clock() - started
+        checkpoint.save(folder, learner, {"update": update, "seconds": seconds, "means": sums, "fingerprint": fingerprint})
+
+    # The loop.
+    started = saved = watch.clock()
+    try:
+        while update < config.updates:
+            seconds = seconds_before + watch.clock() - started
+            done = update / config.updates
+            if config.max_seconds:
+                done = max(done, seconds / config.max_seconds)
+                if done >= 1:
+                    break
+            factor = 0.5 * (1 + math.cos(math.pi * done)) if config.schedule == "cosine" else 1.0
+            for optimizer in learner.optimizers.values():
+                for group in optimizer.param_groups:
+                    group["lr"] = group["initial_lr"] * factor
+            generator = torch.Generator().manual_seed(mixed(config.seed, 2, update))
+            means.add(learner.update(batch_of(update), update, generator))
+            update += 1
+            if watch.on_update is not None:
+                watch.on_update(update, config.updates)
+            if update % config.log_every == 0 or update == config.updates:
+                _check(means, update, config, folder)
+                seconds = seconds_before + watch.clock() - started
+                line = {
+                    "update": update,
+                    **means.line(),
+                    "learning_rate": config.learning_rate * factor,
+                    "seconds": round(seconds, 3),
+                    "updates_per_second": round(update / max(seconds, 1e-9), 2),
+                }
+                means = Means()
+                metrics.write(line)
+                if watch.on_metrics is not None:
+                    watch.on_metrics(line)
+            if watch.clock() - saved >= config.checkpoint_every_s:
+                save()
+                saved = watch.clock()
+        seconds = seconds_before + watch.clock() - started
+        final = {"update": update, "seconds": round(seconds, 3), "final": True}
+        final |= {f"training_{name}_last": value for name, value in metrics.last.items() if name in ("loss", "accuracy")}
+    except BaseException:
+        metrics.close()
+        raise
+    return Looped(update, seconds, metrics, final)
+
+
+def _measured(learner: Learner, data: Transitions, which: np.ndarray, device: torch.device) -> dict[str, float]:
+    """Means over the held-out decisions of what the learner measures."""
+    sums: dict[str, float] = {}
+    with torch.inference_mode():
+        for start in range(0, len(which), MEASURE_BATCH):
+            part = which[start : start + MEASURE_BATCH]
+            batch = Batch.of(data, part, device, with_next=learner.looks_ahead)
+            for name, value in learner.measure(batch).items():
+                sums[name] = sums.get(name, 0.0) + value.item() * len(part)
+    return {name: value / len(which) for name, value in sums.items()}
+
+
+def _save_policy(
+    learner: Learner,
+    data: Transitions,
+    validation: np.ndarray,
+    config: TrainingConfig,
+    task: Task,
+    space: gymnasium.Space[Any],
+    folder: Path,
+    final: dict[str, Any],
+    notes: Mapping[str, Any],
+) -> None:
+    network, architecture = learner.acting()
+    details = {
+        "architecture": architecture,
+        "temperature": config.temperature,
+        "seat": config.seat or task.seats[0],
+        "config": config.to_json(),
+        "metrics": final,
+        "demonstrations": {
+            "decisions": len(data),
+            "validation_decisions": len(validation),
+            "episodes": [count._asdict() for count in data.counts],
+            "actions": {str(action): count for action, count in data.action_counts().items()},
+        },
+        "versions": {"torch": torch.__version__, "safetensors": safetensors.__version__},
+        **notes,
+    }
+    save_policy(
+        folder,
+        network,
+        task=task,
+        algorithm=config.algorithm,
+        observation=config.observation,
+        space=space,
+        details=details,
+    )
+
+
+def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
+    """Refuse to go on, or to keep a checkpoint, once a measure is no finite number."""
+    wrong = means.wrong()
+    if wrong is None:
+        return
+    name, value = wrong
+    raise RunError(
+        f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
+        f"The learning rate ({config.learning_rate:g}) or the rewards are probably too large; nothing of this is kept.\n"
+        f"Start another run:  interplay learn {config.algorithm} --config {folder / 'config.json'} "
+        f"--learning-rate {config.learning_rate / 10:g} --out NAME"
+    )
+
+
+@contextmanager
+def explained(folder: Path, config: RunConfig) -> Iterator[None]:
+    """Say what to do where the disk or the device is full."""
+    again = f"interplay learn {config.algorithm} --config {folder / 'config.json'}"
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise RunError(
+            f"the device has no memory left: {str(error).splitlines()[0]}\n"
+            f"The batch size is {config.batch_size}. Take a smaller one:  "
+            f"{again} --batch-size {max(1, config.batch_size // 2)} --out NAME\n"
+            f"Or continue on the CPU:  {again} --device cpu --out {folder.name} --resume"
+        ) from error
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        raise RunError(
+            f"the disk is full: the run cannot write to {folder}\n"
+            f"What it had written stays. Free some space, then continue:  {again} --out {folder.name} --resume"
+        ) from error

@@ -1,0 +1,332 @@
+"""From recorded episodes to transitions, read once and kept: a folder that other runs of the same episodes map again."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import numpy as np
+
+from interplay.envs import Frame, Pipeline, pipeline
+from interplay.files import is_disk_full, to_disk, write_json
+from interplay.learn.transitions import EpisodeCounts, Owner, TransitionError, Transitions
+
+if TYPE_CHECKING:
+    from interplay.record import Episode
+
+FOLDER = "transitions"
+"""Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
+_VERSION = 1
+_COLUMNS: dict[str, Any] = {
+    "at": np.int64,
+    "first": np.int64,
+    "actions": np.int64,
+    "rewards": np.float64,
+    "terminated": np.bool_,
+    "truncated": np.bool_,
+    "steps": np.int32,
+    "held": np.int32,
+    "offsets": np.int8,
+    "episodes": np.int32,
+    "owners": np.int16,
+}
+
+
+def load(
+    episodes: Sequence[Episode],
+    *,
+    observation: str = "dqn",
+    offsets: Sequence[int] = (0,),
+    seat: str | None = None,
+    actor: str | None = None,
+    cache: Path | None = None,
+    on_episode: Callable[[int], None] | None = None,
+) -> Transitions:
+    """Read episodes into transitions.
+
+    A recording has native frames, with an action and a reward for each; a network decides once in `frame_skip` (4) of them.
+    The decision at step t sees the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
+    (ties: the one pressed first), because a person's finger moves at any frame; its reward is the sum over these same steps.
+    The last decision of an episode is kept though fewer steps follow it, and is followed by the observation after the last
+    step. At an offset above 0, a first decision sees the first frame and lasts to the offset, so that each stream holds every
+    reward of its episode, and its end.
+
+    Args:
+        episodes: Of one kind of world, with discrete actions.
+        observation: Pipeline.
+        offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)`
+            gives four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
+        seat: Whose actions and rewards; None is the first seat.
+        actor: Whose decisions: a kind (`human`, `agent`, `model`) or a name; None takes everyone's. A decision in whose steps
+            somebody else acted, such as an agent at a shared wheel, is left out.
+        cache: Folder of what was read before; None keeps nothing. Whoever asks for the same episodes in the same way gets it
+            in a moment. What is read is written there as it comes, so that no more than a frame is in memory.
+        on_episode: Called with the number of episodes read so far.
+    Raises:
+        TransitionError: If there is no decision at all, actions are not discrete, or the disk is full.
+        ValueError: If an offset is not below the frame skip.
+    """
+    skip = pipeline(observation).frame_skip
+    offsets = sorted({offset % skip for offset in offsets} if skip == 1 else set(offsets))
+    if not offsets or any(not 0 <= offset < skip for offset in offsets):
+        raise ValueError(f"offsets must lie between 0 and {skip - 1}, got {tuple(offsets)!r}")
+    asked = {
+        "version": _VERSION,
+        "observation": observation,
+        "offsets": offsets,
+        "seat": seat,
+        "episodes": [[episode.id, episode.sha256 or _hash(episode.path)] for episode in episodes],
+    }
+    if cache is None:
+        with tempfile.TemporaryDirectory(prefix="interplay-transitions-") as folder:
+            _write(episodes, Path(folder), asked, on_episode)
+            data = _mapped(Path(folder), mmap_mode=None)  # the pictures stay mapped though their name goes
+    else:
+        folder = cache / hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+        with _alone(folder):
+            if not (folder / "index.json").exists():
+                with _replacing(folder) as part:
+                    _write(episodes, part, asked, on_episode)
+        data = _mapped(folder, mmap_mode="r")
+    data = data if actor is None else data.of(actor)
+    if not len(data):
+        raise TransitionError("the episodes hold no step to learn from")
+    return data
+
+
+def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The label of each decision: the action held for most of its steps, ties going to the one that came first.
+
+    Args:
+        actions: int, shape (T,).
+        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
+    Returns:
+        int64, shape (len(starts),).
+
+    >>> held_actions(np.array([0, 3, 3, 3, 4, 4, 1, 1, 2]), np.array([0, 4, 8])).tolist()
+    [3, 4, 2]
+    """
+    labels = actions[starts].astype(np.int64)
+    ends = np.append(starts[1:], len(actions))
+    changes = np.flatnonzero(np.diff(actions)) + 1  # most decisions hold one action throughout
+    for index in np.unique(np.searchsorted(starts, changes, side="right") - 1):
+        held = Counter(actions[starts[index] : ends[index]].tolist())  # keeps the order of first appearance, and so does max
+        labels[index] = max(held, key=held.__getitem__)
+    return labels
+
+
+def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_episode: Callable[[int], None] | None) -> None:
+    """Read episodes into the files of a folder.
+
+    Raises:
+        TransitionError: As `load`.
+    """
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in _COLUMNS}
+    names: dict[Owner, int] = {}
+    counts: list[EpisodeCounts] = []
+    pictures = _Pictures(folder / "pictures.raw")
+    try:
+        for index, episode in enumerate(episodes):
+            num_decisions = 0
+            for stream in _streams(episode, index, pictures, asked, names):
+                num_decisions += len(stream["at"])
+                for name, values in stream.items():
+                    columns[name].append(values)
+            counts.append(EpisodeCounts(episode.id, episode.seed, episode.num_steps, num_decisions))
+            if on_episode is not None:
+                on_episode(index + 1)
+        for name, dtype in _COLUMNS.items():
+            np.save(folder / f"{name}.npy", np.concatenate([np.zeros(0, dtype), *columns[name]], dtype=dtype))
+        document = {
+            "asked": asked,
+            "stack": pipeline(asked["observation"]).stack,
+            "shape": list(pictures.shape),
+            "dtype": pictures.dtype.name,
+            "num_pictures": pictures.num_pictures,
+            "counts": counts,
+            "names": list(names),
+        }
+        write_json(folder / "index.json", document)
+    except OSError as error:
+        if not is_disk_full(error):
+            raise
+        raise TransitionError(
+            f"the disk is full: there is no room in {folder.parent} for what is read of {len(episodes)} episodes\n"
+            "Free some space, or learn from fewer episodes (--where, --actor); what was written is removed again."
+        ) from error
+    finally:
+        pictures.close()
+
+
+def _streams(
+    episode: Episode, index: int, pictures: _Pictures, asked: dict[str, Any], names: dict[Owner, int]
+) -> Iterator[dict[str, np.ndarray]]:
+    """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
+    view = pipeline(asked["observation"])
+    taken, rewards = episode.actions(asked["seat"]), episode.rewards(asked["seat"])
+    if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
+        raise TransitionError(
+            f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
+            "learning here needs one whole number per step"
+        )
+    num_steps = len(taken)
+    rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
+    owners = _owners(episode, asked["seat"], names)
+    starts = {
+        offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
+        for offset in asked["offsets"]
+        if offset < num_steps
+    }
+    bases, base = {}, pictures.num_pictures
+    for offset, its_starts in starts.items():
+        bases[offset] = base
+        base += len(its_starts) + 1
+    _write_pictures(episode, asked["observation"], bases, pictures)
+    pictures.num_pictures = base
+    for offset, its_starts in starts.items():
+        number = len(its_starts)
+        is_last = np.arange(number) == number - 1
+        least, most = (function.reduceat(owners, its_starts) for function in (np.minimum, np.maximum))
+        yield {
+            "at": bases[offset] + np.arange(number),
+            "first": np.full(number, bases[offset]),
+            "actions": held_actions(taken, its_starts),
+            "rewards": np.add.reduceat(rewards, its_starts),
+            "terminated": is_last & episode.terminated,
+            "truncated": is_last & (episode.truncated or not episode.terminated),
+            "steps": its_starts,
+            "held": np.diff(np.append(its_starts, num_steps)),
+            "offsets": np.full(number, offset),
+            "episodes": np.full(number, index),
+            "owners": np.where(least == most, least, -1),
+        }
+
+
+def _write_pictures(episode: Episode, observation: str, bases: dict[int, int], pictures: _Pictures) -> None:
+    """Write what is seen at each decision of each offset, and at the end, from a stream's base on."""
+    views = {offset: pipeline(observation) for offset in bases}
+    written = dict.fromkeys(bases, 0)
+
+    def write(offset: int, view: Pipeline, seen: np.ndarray) -> None:
+        pictures.write(bases[offset] + written[offset], seen[-1] if view.stack else seen)
+        written[offset] += 1
+
+    for step, frame in enumerate(_frames(episode, pipeline(observation))):
+        for offset, view in views.items():
+            if step in (0, offset):  # the first picture of a shifted stream is of the first frame
+                write(offset, view, view.reset(frame))
+            elif step > offset:
+                seen = view.push(frame, ended=step == episode.num_steps)
+                if seen is not None:
+                    write(offset, view, seen)
+
+
+def _frames(episode: Episode, view: Pipeline) -> Iterator[Frame]:
+    """T + 1 frames of what a pipeline looks at."""
+    if view.looks_at == "view":
+        yield from episode.observed.passing(0, episode.num_steps + 1)
+        return
+    space = episode.header.observation_space
+    if space is None:
+        raise TransitionError(
+            f"episode {episode.id} of {episode.task_id} keeps no numbers, only what was seen; "
+            f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
+        )
+    for value in episode.raw_observations():
+        yield Frame(np.asarray(gymnasium.spaces.flatten(space, value), np.float32))
+
+
+def _owners(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:
+    """int16, shape (T,): who acted at each step, as an index into `names`, which grows; -1 for nobody."""
+    seat = episode.header.seats[0] if seat is None else seat
+    holders = {held.actor: Owner(held.actor, held.actor_kind) for held in episode.seats if held.seat == seat}
+    codes = {name: names.setdefault(owner, len(names)) for name, owner in holders.items()}
+    if len(codes) == 1:
+        return np.full(episode.num_steps, next(iter(codes.values())), np.int16)
+    acted = episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps]
+    return np.array([codes.get(name, -1) for name in acted], np.int16)
+
+
+class _Pictures:
+    """A file of pictures, written in any order; the first one says how large each is."""
+
+    def __init__(self, path: Path) -> None:
+        self.num_pictures = 0
+        self.shape: tuple[int, ...] = ()
+        self.dtype = np.dtype(np.uint8)
+        self._size = 0
+        self._file = path.open("wb")
+
+    def write(self, place: int, picture: np.ndarray) -> None:
+        if not self._size:
+            self.shape, self.dtype, self._size = picture.shape, picture.dtype, picture.nbytes
+        elif picture.shape != self.shape:
+            raise TransitionError(
+                f"the episodes show pictures of different sizes, {self.shape} and {picture.shape}\n"
+                "Learn from those of one version of the task, or choose a pipeline that scales them, such as dqn."
+            )
+        data = memoryview(picture.tobytes())
+        position = place * self._size
+        while data:  # a disk that fills up takes a part first
+            done = os.pwrite(self._file.fileno(), data, position)
+            data, position = data[done:], position + done
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
+    """What `_write` wrote."""
+    document = json.loads((folder / "index.json").read_bytes())
+    shape = (document["num_pictures"], *document["shape"])
+    pictures = (
+        np.memmap(folder / "pictures.raw", document["dtype"], "r", shape=shape) if shape[0] else np.zeros((0, 1), np.uint8)
+    )
+    return Transitions(
+        pictures,
+        document["stack"],
+        **{name: np.load(folder / f"{name}.npy", mmap_mode=mmap_mode, allow_pickle=False) for name in _COLUMNS},
+        counts=tuple(EpisodeCounts(*one) for one in document["counts"]),
+        names=tuple(Owner(*one) for one in document["names"]),
+    )
+
+
+def _hash(path: Path) -> str:
+    """SHA-256 of a file that no catalogue knows."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Of several runs that need the same folder, one makes it and the others wait."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _replacing(folder: Path) -> Iterator[Path]:
+    """A place beside `folder`, which becomes it, on disk for good, when the block ends, and goes when it raises."""
+    part = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+    part.mkdir()
+    try:
+        yield part
+        for path in part.iterdir():
+            to_disk(path)
+        part.replace(folder)
+        to_disk(folder.parent)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -1,0 +1,210 @@
+"""Training a reward model on what people said, and measuring what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.files import write_json
+from interplay.learn.config import CHECKPOINT, RunError
+from interplay.learn.reading import FOLDER, load
+from interplay.learn.reward.along import write_along
+from interplay.learn.reward.kept import load_reward, reward_folder, save_reward
+from interplay.learn.reward.pairs import Pair, answered_pairs, split
+from interplay.learn.settings import RewardConfig
+from interplay.learn.train import check_run, check_torch
+from interplay.tasks import find
+
+if TYPE_CHECKING:
+    from interplay.learn.transitions import Transitions
+    from interplay.record import Archive, Episode
+
+MOST_UNSEEN = 200
+"""Games that the reward is compared with the game's own score on."""
+NUM_UNSURE = 10
+
+
+@dataclass(frozen=True)
+class FittedReward:
+    """What came of it.
+
+    Attributes:
+        folder: `model.safetensors`, `reward.json`, `config.json`, `metrics.jsonl`.
+        updates: Gradient steps.
+        seconds: Of training.
+        description: What `reward.json` holds.
+    """
+
+    folder: Path
+    updates: int
+    seconds: float
+    description: dict[str, Any]
+
+
+def fit(
+    archive: Archive,
+    config: RewardConfig,
+    name: str,
+    *,
+    resume: bool = False,
+    on_episode: Callable[[int, int], None] | None = None,
+    on_update: Callable[[int, int], None] | None = None,
+    on_metrics: Callable[[dict[str, Any]], None] | None = None,
+) -> FittedReward:
+    """Learn a reward from the answers about a task's games; any learner takes it as `--reward name`.
+
+    A share of the worlds (seeds) is held out: how well answers about them are foretold, and how the sum of the reward goes with
+    the game's own score in games that nothing was learned from, is kept with it.
+
+    Args:
+        archive: Where answers and games are and the reward goes, as `rewards/<name>/`.
+        config: How.
+        name: Letters, digits, `-`, `_`, `.`.
+        resume: Continue a run that was stopped.
+        on_episode, on_update, on_metrics: As of `interplay.learn.train`.
+    Raises:
+        RunError: If no answer counts, or all are draws; or the run cannot go on.
+        ConfigError: If the name cannot be used, or there is a reward of that name.
+    """
+    folder = reward_folder(archive, name)
+    check_run(folder, name, resume=resume, what="reward", last="reward.json")
+    check_torch()
+    task = find(config.task)
+    pairs = answered_pairs(archive.database, task.id, config.judges)
+    rng = np.random.default_rng((config.seed, 5))
+    parts = split(pairs, config.validation, rng=rng)
+    learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
+    judged = {episode for pair in pairs for episode in (pair.first, pair.second)}
+    games = {episode.id: episode for episode in archive.episodes(task=task.id) if episode.num_steps > 0}
+    if missing := sorted(judged - games.keys()):
+        raise RunError(
+            f"{len(missing)} of the {len(judged)} games that were compared are not recorded here step by step, such as "
+            f"{missing[0]}\n"
+            "Bring them in (interplay episodes import or pull), or learn from another task's answers."
+        )
+    others = sorted(games.keys() - learned_from)
+    if len(others) > MOST_UNSEEN:
+        others = sorted(np.random.default_rng((config.seed, 6)).permutation(others)[:MOST_UNSEEN].tolist())
+    wanted = [games[episode] for episode in sorted(learned_from | {*others} | judged)]
+    data = load(
+        wanted,
+        observation=config.observation,
+        seat=config.seat,
+        cache=archive.root / FOLDER,
+        on_episode=None if on_episode is None else lambda done: on_episode(done, len(wanted)),
+    )
+    trained = _train(config, data, parts.training, folder, resume, on_update, on_metrics)
+    learner, updates, seconds = trained
+    facts = {
+        "name": name,
+        "task": task.id,
+        "task_hash": task.content_hash,
+        "seat": config.seat or task.seats[0],
+        "observation": config.observation,
+        "encoder": learner.description,
+        "members": config.members,
+        "answers": len(pairs),
+        "judges": config.judges,
+        "games": len(judged),
+        "config": config.to_json(),
+    }
+    measured = _measure(learner, data, parts.unseen, [games[one] for one in others], learned_from)
+    save_reward(folder, learner.ensemble, facts | measured)
+    kept = load_reward(archive, name)
+    rewards, spread = kept.of_decisions(data)
+    write_along(folder, ((one, data.steps[at], rewards[at], spread[at]) for one, at in learner.games.items()))
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return FittedReward(folder, updates, seconds, kept.description)
+
+
+def _train(
+    config: RewardConfig,
+    data: Transitions,
+    pairs: list[Pair],
+    folder: Path,
+    resume: bool,
+    on_update: Callable[[int, int], None] | None,
+    on_metrics: Callable[[dict[str, Any]], None] | None,
+) -> tuple[Any, int, float]:
+    """(the learner, its updates, seconds)."""
+    import torch
+
+    from interplay.learn.harness.devices import device_of, threads
+    from interplay.learn.harness.run import Watch, explained, loop
+    from interplay.learn.reward.model import PreferenceLearner
+
+    device = device_of(config.device)
+    folder.mkdir(parents=True, exist_ok=True)
+    with threads(config.threads), explained(folder, config):
+        write_json(folder / "config.json", config.to_json(), indent=2)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            learner = PreferenceLearner(config, data, pairs, device)
+        fingerprint = config.fixed() | {"pairs": [list(pair[:3]) for pair in pairs]}
+        watch = Watch(on_update, on_metrics)
+        looped = loop(learner, learner.batch, config, folder, fingerprint, resume=resume, watch=watch)
+        looped.metrics.write(looped.final)
+        looped.metrics.close()
+    return learner, looped.update, looped.seconds
+
+
+def _measure(
+    learner: Any, data: Transitions, unseen: list[Pair], others: list[Episode], learned_from: set[str]
+) -> dict[str, Any]:
+    """What the reward is worth: answers foretold, order of games, where it is unsure; and its scale."""
+    import torch
+
+    from interplay.learn.reward.model import rewards_of
+
+    rewards = rewards_of(learner.ensemble, data, torch.device(learner.device))
+    mean = rewards.mean(0)
+    used = np.concatenate([learner.games[one] for one in sorted(learned_from) if one in learner.games])
+    size = float(np.abs(mean[used]).mean())
+    sums = {name: rewards[:, places].sum(1) / learner.mean_length for name, places in learner.games.items()}
+    found: dict[str, Any] = {"scale": 1 / size if size > 0 else 1.0, "unseen_answers": len(unseen)}
+    if unseen:
+        with torch.inference_mode():
+            every = [unseen for _ in range(len(rewards))]
+            measured = learner.measure(learner.compared(every, np.full((len(every), len(unseen)), 0.5)))
+        found |= {f"unseen_{name}": float(value) for name, value in measured.items()}
+    there = [one for one in others if one.id in sums]
+    if len(there) > 2:
+        foretold = np.array([sums[one.id].mean() for one in there])
+        found |= {"unseen_games": len(there), "correlation": rank_correlation(foretold, [one.total_reward for one in there])}
+    found["unsure"] = _unsure(there, sums)
+    return found
+
+
+def _unsure(games: list[Episode], sums: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """Pairs of games of one world whose better one the members agree about least: worth asking about next."""
+    worlds: dict[int, list[str]] = {}
+    for game in games:
+        worlds.setdefault(game.seed, []).append(game.id)
+    rows = []
+    for seed, names in worlds.items():
+        for one, other in combinations(names, 2):
+            chances = 1 / (1 + np.exp(-np.clip(sums[one] - sums[other], -50, 50)))
+            rows.append({"left": one, "right": other, "seed": seed, "spread": float(chances.std())})
+    return sorted(rows, key=lambda row: -row["spread"])[:NUM_UNSURE]
+
+
+def rank_correlation(one: Any, other: Any) -> float | None:
+    """Spearman's correlation, equal values sharing their mean rank; None where either has one value only.
+
+    >>> rank_correlation([1, 2, 3, 4], [10, 30, 20, 40])
+    0.8
+    """
+    ranks = [_ranks(np.asarray(values, np.float64)) for values in (one, other)]
+    if any(np.ptp(each) == 0 for each in ranks):
+        return None
+    return round(float(np.corrcoef(*ranks)[0, 1]), 12)
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]

@@ -1,0 +1,174 @@
+"""The reward model: an ensemble of networks whose sums over two games give the odds of an answer.
+
+Bradley-Terry over sums of rewards (Christiano et al. 2017, "Deep reinforcement learning from human preferences", section
+2.2.3), with Davidson's draws (1970) as in `interplay.rank.davidson`: with d the difference of the sums, the better first, the
+better second and a draw have odds exp(d / 2) : exp(-d / 2) : nu.
+
+Differences: whole games are compared, so that a sum is taken over decisions drawn evenly from a game, times its length by the
+mean length; the reward of a decision is one of what was seen next.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from interplay.agents.networks.encoders import encoder as built_encoder
+from interplay.learn.harness.batches import Batches, mixed
+from interplay.learn.harness.learner import adam, encoder, step
+from interplay.learn.reward.pairs import DRAW, Pair
+from interplay.learn.settings import RewardConfig
+from interplay.learn.transitions import Transitions
+
+
+class RewardNetwork(nn.Module):
+    """A reward for each observation: float32, shape (B,), of observations, shape (B, ...)."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        super().__init__()
+        self.encoder = built_encoder(description)
+        self.head = nn.Linear(self.encoder.num_features, 1)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """The rewards."""
+        return self.head(self.encoder(observations))[:, 0]
+
+
+class Ensemble(nn.Module):
+    """Several reward networks, each with its own first weights and its own draws of the answers.
+
+    Args:
+        description: Of their encoders, see `interplay.agents.networks.encoders`.
+        members: How many.
+    """
+
+    def __init__(self, description: dict[str, Any], members: int) -> None:
+        super().__init__()
+        self.members = nn.ModuleList(RewardNetwork(description) for _ in range(members))
+        self.log_nu = nn.Parameter(torch.zeros(members))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Rewards of each member: float32, shape (members, B)."""
+        return torch.stack([member(observations) for member in self.members])
+
+
+class Compared(NamedTuple):
+    """A batch of pairs, as each member draws them.
+
+    Attributes:
+        observations: What was seen after some decisions of each game: shape (members, B, 2, samples, ...).
+        lengths: float32, shape (members, B, 2): decisions of each game by the mean.
+        outcomes: int64, shape (members, B).
+    """
+
+    observations: torch.Tensor
+    lengths: torch.Tensor
+    outcomes: torch.Tensor
+
+
+def log_odds(difference: torch.Tensor, log_nu: torch.Tensor, *, has_draws: bool) -> torch.Tensor:
+    """Logits of the outcomes `FIRST`, `SECOND` and `DRAW`, shape (..., 3), of differences of sums, shape (...)."""
+    draw = log_nu.expand_as(difference) if has_draws else torch.full_like(difference, -torch.inf)
+    return torch.stack([difference / 2, -difference / 2, draw], dim=-1)
+
+
+class PreferenceLearner:
+    """What a run of the reward model updates.
+
+    Args:
+        config: Settings.
+        data: Decisions of all games that are compared.
+        pairs: To learn from.
+        device: Of the networks.
+    """
+
+    def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
+        self._config, self._data, self.device = config, data, device
+        self.games = games_of(data)
+        self._pairs = pairs
+        self.mean_length = float(np.mean([len(self.games[name]) for pair in pairs for name in (pair.first, pair.second)]))
+        self.has_draws = any(pair.outcome == DRAW for pair in pairs)
+        self.description = encoder(config, data.observation_shape)
+        self.ensemble = Ensemble(self.description, config.members).to(device)
+        self.modules = {"ensemble": self.ensemble}
+        self.optimizers = {"ensemble": adam(self.ensemble.parameters(), config.learning_rate, config.weight_decay)}
+        self._batches = [
+            Batches(len(pairs), config.batch_size, mixed(config.seed, 3, number)) for number in range(config.members)
+        ]
+
+    def batch(self, update: int) -> Compared:
+        """The pairs of an update: each member has its own shuffle of them, and its own places in the games."""
+        rng = np.random.default_rng(mixed(self._config.seed, 4, update))
+        chosen = [[self._pairs[index] for index in batches[update]] for batches in self._batches]
+        return self.compared(chosen, rng.random((len(chosen), len(chosen[0]))))
+
+    def compared(self, chosen: list[list[Pair]], phases: np.ndarray) -> Compared:
+        """Some pairs for each member. `phases`, shape (members, B), shift the even places at which games are looked at."""
+        samples = self._config.samples
+        games = [[(self.games[pair.first], self.games[pair.second]) for pair in pairs] for pairs in chosen]
+        places = np.empty((*phases.shape, 2, samples), np.int64)
+        lengths = np.empty((*phases.shape, 2), np.float32)
+        for member, pairs in enumerate(games):
+            for number, both in enumerate(pairs):
+                shares = (np.arange(samples) + phases[member, number]) / samples
+                for side, game in enumerate(both):
+                    places[member, number, side] = game[(shares * len(game)).astype(np.int64)]
+                    lengths[member, number, side] = len(game) / self.mean_length
+        seen = self._data.pairs(places.ravel())[1]
+        outcomes = np.array([[pair.outcome for pair in pairs] for pairs in chosen])
+        return Compared(
+            torch.from_numpy(seen).to(self.device).unflatten(0, places.shape),
+            torch.from_numpy(lengths).to(self.device),
+            torch.from_numpy(outcomes).to(self.device),
+        )
+
+    def differences(self, batch: Compared) -> torch.Tensor:
+        """Sum of rewards of the first game minus that of the second, as each member sees it: shape (members, B)."""
+        found = []
+        for member, network in enumerate(self.ensemble.members):
+            seen = batch.observations[member]
+            rewards = network(seen.flatten(0, 2)).unflatten(0, seen.shape[:3])  # (B, 2, samples)
+            sums = rewards.mean(-1) * batch.lengths[member]
+            found.append(sums[:, 0] - sums[:, 1])
+        return torch.stack(found)
+
+    def update(self, batch: Compared, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """One step of all members down the cross-entropy of the answers."""
+        measured = self.measure(batch)
+        step(self.optimizers["ensemble"], measured["loss"] * len(self.ensemble.members))
+        return measured
+
+    def measure(self, batch: Compared) -> dict[str, torch.Tensor]:
+        """Mean cross-entropy, and the share of decided answers that the members foretell."""
+        difference = self.differences(batch)
+        logits = log_odds(difference, self.ensemble.log_nu[:, None], has_draws=self.has_draws)
+        loss = -logits.log_softmax(-1).gather(-1, batch.outcomes[..., None]).mean()
+        decided = batch.outcomes != DRAW
+        right = ((difference < 0).long() == batch.outcomes) & decided
+        return {"loss": loss, "accuracy": right.sum() / decided.sum().clamp(min=1)}
+
+
+def games_of(data: Transitions) -> dict[str, np.ndarray]:
+    """Episode -> its decisions at the first offset, in their order: int64."""
+    first = int(data.offsets.min()) if len(data) else 0
+    places = np.flatnonzero(data.offsets == first)
+    order = places[np.argsort(data.episodes[places], kind="stable")]
+    bounds = np.searchsorted(data.episodes[order], np.arange(len(data.counts) + 1))
+    return {
+        count.episode: order[start:end]
+        for count, start, end in zip(data.counts, bounds[:-1], bounds[1:], strict=True)
+        if end > start
+    }
+
+
+@torch.inference_mode()
+def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device, batch_size: int = 1024) -> np.ndarray:
+    """The reward of each decision as each member sees it: float32, shape (members, N)."""
+    parts = []
+    for start in range(0, len(data), batch_size):
+        seen = data.pairs(np.arange(start, min(start + batch_size, len(data))))[1]
+        parts.append(ensemble(torch.from_numpy(seen).to(device)).cpu().numpy())
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,159 @@
+"""What every learner eats: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
+
+Pictures lie in a file and are read when a batch asks for them; only some numbers of each decision are in memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from interplay.errors import InterplayError
+
+
+class TransitionError(InterplayError):
+    """Episodes that cannot be learned from; the text says what to record or ask for instead."""
+
+
+class EpisodeCounts(NamedTuple):
+    """What one episode gave: its id, seed, steps, and number of decisions."""
+
+    episode: str
+    seed: int
+    num_steps: int
+    num_decisions: int
+
+
+class Owner(NamedTuple):
+    """Who acted: a name, and `human`, `agent` or `model`."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class Transitions:
+    """N decisions. Each lasts some steps (`held`), in which its action is repeated and whose rewards are its reward.
+
+    Decisions of one episode at one offset are a stream: their pictures follow one another, and one more shows how it ended. So
+    what was seen after decision n is seen before the next one, and a stack is the pictures up to one of them, the first
+    of the stream standing in for those before it.
+
+    Attributes:
+        pictures: What was seen, shape (P, ...); uint8 pictures or float32 numbers, usually a memory map.
+        stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
+        at: int64, shape (N,): the picture at which a decision was made; the next one shows what came of it.
+        first: int64, shape (N,): the first picture of its stream.
+        actions: int64, shape (N,): the action held for most of its steps.
+        rewards: float64, shape (N,): the sum over its own steps.
+        terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
+        steps: int32, shape (N,): the step of the episode at which it begins.
+        held: int32, shape (N,): how many steps it lasts; fewer than the pipeline's at the end of an episode, and at
+            the beginning of a stream that starts with another frame.
+        offsets: int8, shape (N,): the offset of its stream.
+        episodes: int32, shape (N,): index into `counts`.
+        owners: int16, shape (N,): index into `names` of who acted in all its steps; -1 where several did, or nobody.
+        counts: One entry per episode.
+        names: Who acted.
+    """
+
+    pictures: np.ndarray = field(repr=False)
+    stack: int
+    at: np.ndarray = field(repr=False)
+    first: np.ndarray = field(repr=False)
+    actions: np.ndarray = field(repr=False)
+    rewards: np.ndarray = field(repr=False)
+    terminated: np.ndarray = field(repr=False)
+    truncated: np.ndarray = field(repr=False)
+    steps: np.ndarray = field(repr=False)
+    held: np.ndarray = field(repr=False)
+    offsets: np.ndarray = field(repr=False)
+    episodes: np.ndarray = field(repr=False)
+    owners: np.ndarray = field(repr=False)
+    counts: tuple[EpisodeCounts, ...] = field(repr=False)
+    names: tuple[Owner, ...]
+
+    def __len__(self) -> int:
+        """Number of decisions."""
+        return len(self.actions)
+
+    @property
+    def observation_shape(self) -> tuple[int, ...]:
+        """Shape of one observation."""
+        return ((self.stack,) if self.stack else ()) + self.pictures.shape[1:]
+
+    def observations(self, which: np.ndarray) -> np.ndarray:
+        """Observations of some decisions: shape (len(which), *observation_shape)."""
+        return self._seen(which, 0)[0]
+
+    def pairs(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(observations, the next observations) of some decisions, each of shape (len(which), *observation_shape)."""
+        before, after = self._seen(which, 1)
+        assert after is not None
+        return before, after
+
+    def _seen(self, which: np.ndarray, ahead: int) -> tuple[np.ndarray, np.ndarray | None]:
+        order = np.arange(1 - max(self.stack, 1), 1 + ahead)
+        places = np.maximum(self.at[which, None] + order, self.first[which, None])
+        seen = np.asarray(self.pictures[places])  # (B, stack + ahead, ...)
+        if not self.stack:
+            return seen[:, 0], seen[:, 1] if ahead else None
+        return seen[:, : self.stack], seen[:, 1:] if ahead else None
+
+    def returns(self) -> np.ndarray:
+        """Return of each episode of `counts`: float64; the mean over its streams, which are equal but for rounding and gaps."""
+        streams = np.unique(np.stack([self.episodes, self.offsets]), axis=1)[0]
+        sums = np.bincount(self.episodes, self.rewards, minlength=len(self.counts))
+        return sums / np.maximum(np.bincount(streams, minlength=len(self.counts)), 1)
+
+    def action_counts(self) -> dict[int, int]:
+        """Action -> number of decisions, most frequent first."""
+        return dict(Counter(self.actions.tolist()).most_common())
+
+    def of(self, actor: str) -> Self:
+        """Those in whose steps this one acted, a name or a kind (`human`, `agent`, `model`), and nobody else.
+
+        Such a choice leaves gaps; what was seen next stays known.
+        """
+        codes = [code for code, owner in enumerate(self.names) if actor in owner]
+        return self.only(np.isin(self.owners, codes))
+
+    def only(self, wanted: np.ndarray) -> Self:
+        """Some of the decisions, by a mask or indices; `counts` says how many are left of each episode."""
+        columns = (
+            "at",
+            "first",
+            "actions",
+            "rewards",
+            "terminated",
+            "truncated",
+            "steps",
+            "held",
+            "offsets",
+            "episodes",
+            "owners",
+        )
+        chosen = {name: getattr(self, name)[wanted] for name in columns}
+        left = np.bincount(chosen["episodes"], minlength=len(self.counts)).tolist()
+        counts = tuple(one._replace(num_decisions=number) for one, number in zip(self.counts, left, strict=True))
+        return replace(self, **chosen, counts=counts)
+
+    def split(self, fraction: float, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Indices of training and validation decisions, whole episodes kept together.
+
+        Neighbouring decisions look alike, so a validation set drawn from the same episodes would only measure memory.
+
+        Args:
+            fraction: Share of the episodes to hold out, rounded, but at least one if there are two or more; 0 for none.
+            rng: Chooses them.
+        """
+        num_episodes = len(self.counts)
+        num_held_out = 0
+        if fraction > 0 and num_episodes > 1:
+            num_held_out = min(num_episodes - 1, max(1, round(fraction * num_episodes)))
+        held_out = rng.permutation(num_episodes)[:num_held_out]
+        is_held_out = np.isin(self.episodes, held_out)
+        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)

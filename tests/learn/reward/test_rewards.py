@@ -1,0 +1,181 @@
+"""Rewards from judged pairs: the right answers, the same reward whichever side a game was on, and agents that learn from it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import interplay.record
+from bench.rewards import TASK, answer, play
+from interplay.errors import InterplayError, NotFoundError
+from interplay.learn import CONFIGS, train
+from interplay.learn.config import ConfigError, RunError
+from interplay.learn.reward.along import read_along
+from interplay.learn.reward.fitting import fit, rank_correlation
+from interplay.learn.reward.kept import RewardError, load_reward
+from interplay.learn.reward.model import log_odds
+from interplay.learn.reward.pairs import DRAW, FIRST, JUDGES, SECOND, answered_pairs, pair_of, split
+from interplay.learn.settings import RewardConfig
+from interplay.store import bans
+from interplay.tasks import find
+
+CONFIG = RewardConfig(task=TASK, observation="state", hidden=(16,), members=2, samples=8, updates=250, threads=1)
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory):
+    """A data folder with games of a clumsy player and of random play in twelve worlds."""
+    folder = tmp_path_factory.mktemp("rewards") / "data"
+    with closing(interplay.record.open(folder)) as archive:
+        play(archive, find(TASK), 12)
+    return folder
+
+
+@pytest.fixture
+def judged(games, tmp_path):
+    """Opens a copy of the games with answers: `judged(100, swap=True)`."""
+    opened = []
+
+    def make(num_answers: int, **options):
+        folder = tmp_path / f"data-{len(opened)}"
+        shutil.copytree(games, folder)
+        archive = interplay.record.open(folder)
+        opened.append(archive)
+        if num_answers:
+            answer(archive, find(TASK), num_answers, seed=1, **options)
+        return archive
+
+    yield make
+    for archive in opened:
+        archive.close()
+
+
+def weights(archive, name="r") -> bytes:
+    return (archive.root / "rewards" / name / "model.safetensors").read_bytes()
+
+
+def test_noisy_answers_teach_a_reward_that_orders_unseen_games_and_trains_an_agent(judged):
+    archive = judged(200)
+    found = fit(archive, CONFIG, "r").description
+    assert found["answers"] == 200
+    assert found["correlation"] >= 0.8
+    assert found["unseen_accuracy"] > 0.5
+    assert found["unseen_answers"] > 0
+    assert 0 < len(found["unsure"]) <= 10
+    game = archive.episodes(task=find(TASK).id)[0]
+    (along,) = read_along(archive.root, game.id)
+    assert (along.name, along.answers, len(along.rewards)) == ("r", 200, game.num_steps)
+    config = CONFIGS["iql"](task=TASK, observation="state", actor=None, updates=20, hidden=(8,), reward="r", threads=1)
+    train(archive, config, "taught")
+    train(archive, replace(config, reward=None), "plain")
+    taught, plain = (json.loads((archive.root / "models" / name / "model.json").read_text()) for name in ("taught", "plain"))
+    assert taught["reward"]["name"] == "r"
+    assert taught["reward"]["answers"] == 200
+    assert taught["reward"]["weights_sha256"] == found["weights_sha256"]
+    assert taught["weights_sha256"] != plain["weights_sha256"]
+    assert "reward" not in plain
+
+
+def test_swapping_all_sides_changes_nothing(judged):
+    one, other = judged(60), judged(60, swap=True)
+    short = replace(CONFIG, updates=20)
+    for archive in (one, other):
+        fit(archive, short, "r")
+    assert weights(one) == weights(other)
+
+
+def test_a_run_that_was_stopped_ends_with_the_same_weights(judged):
+    whole, stopped = judged(40), judged(40)
+    config = replace(CONFIG, updates=30, checkpoint_every_s=0.0)
+    fit(whole, config, "r")
+
+    def stop(done: int, total: int) -> None:
+        if done == 17:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(stopped, config, "r", on_update=stop)
+    with pytest.raises(ConfigError, match="unfinished run 'r'"):
+        fit(stopped, config, "r")
+    fit(stopped, config, "r", resume=True)
+    assert weights(stopped) == weights(whole)
+    with pytest.raises(ConfigError, match="there is a reward 'r'"):
+        fit(stopped, config, "r")
+
+
+def test_answers_of_people_count_those_of_models_if_asked_for_and_those_of_banned_judges_never(judged):
+    archive = judged(40)
+    answer(archive, find(TASK), 6, seed=1, judge_kind="model")
+    with archive.database.write() as session:
+        bans.ban(session, judge="person-1-5", reason="clicks through", now=datetime.now(UTC))
+    numbers = {judges: len(answered_pairs(archive.database, find(TASK).id, judges)) for judges in JUDGES}
+    assert numbers == {"people": 38, "models": 6, "all": 44}
+
+
+def test_without_answers_or_with_one_kind_alone_there_is_nothing_to_learn(judged):
+    archive = judged(0)
+    with pytest.raises(RunError, match="nothing to learn a reward from: no answer counts"):
+        fit(archive, CONFIG, "r")
+    answer(archive, find(TASK), 10, seed=1, says=lambda left, right, rng: "draw")
+    with pytest.raises(RunError, match=r"all \d+ answers are draws"):
+        fit(archive, CONFIG, "r")
+    assert not (archive.root / "rewards" / "r").exists()
+
+
+def test_a_reward_that_is_missing_damaged_or_of_another_task_is_refused(judged):
+    archive = judged(20)
+    fit(archive, replace(CONFIG, updates=2), "mine")
+    config = CONFIGS["iql"](task=TASK, observation="state", actor=None, updates=2, hidden=(8,), threads=1)
+    with pytest.raises(NotFoundError, match="did you mean 'mine'"):
+        train(archive, replace(config, reward="min"), "a")
+    described = archive.root / "rewards" / "mine" / "reward.json"
+    document = json.loads(described.read_text())
+    described.write_text(json.dumps(document | {"task": "atari/breakout"}))
+    with pytest.raises(RewardError, match="is of task atari/breakout, and this run of bench/cartpole"):
+        train(archive, replace(config, reward="mine"), "b")
+    described.write_text(json.dumps(document))
+    path = Path(described).with_name("model.safetensors")
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(RewardError, match=r"is damaged: model.safetensors is not the file"):
+        load_reward(archive, "mine")
+    assert not [name for name in ("a", "b") if (archive.root / "models" / name / "model.json").exists()]
+
+
+def test_a_pair_is_the_same_from_either_side():
+    assert pair_of("b", "a", "left", 4) == pair_of("a", "b", "right", 4)
+    assert [pair_of("a", "b", outcome, 4).outcome for outcome in ("left", "right", "draw")] == [FIRST, SECOND, DRAW]
+
+
+def test_unseen_worlds_are_in_no_pair_that_is_learned_from():
+    pairs = [pair_of(f"a{seed}", f"b{seed}", "left", seed) for seed in range(10)]
+    parts = split(pairs, 0.3, rng=np.random.default_rng(0))
+    assert len(parts.seeds) == 3
+    assert len(parts.training) == 7
+    assert {seed for pair in parts.unseen for seed in pair.seeds} == parts.seeds
+    with pytest.raises(InterplayError):
+        split([], 0.3, rng=np.random.default_rng(0))
+
+
+def test_odds_are_davidsons():
+    torch = pytest.importorskip("torch")
+    difference, log_nu = torch.tensor([1.0, -2.0]), torch.tensor([0.3])
+    chances = log_odds(difference, log_nu, has_draws=True).softmax(-1)
+    for d, (first, second, draw) in zip(difference.tolist(), chances.tolist(), strict=True):
+        whole = np.exp(d / 2) + np.exp(-d / 2) + np.exp(0.3)
+        assert [first, second, draw] == pytest.approx([np.exp(d / 2) / whole, np.exp(-d / 2) / whole, np.exp(0.3) / whole])
+    assert log_odds(difference, log_nu, has_draws=False).softmax(-1)[:, DRAW].tolist() == [0.0, 0.0]
+
+
+def test_ranks_of_equal_values_are_shared():
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(0)
+    one, other = rng.integers(0, 5, 40), rng.integers(0, 9, 40)
+    assert rank_correlation(one, other) == pytest.approx(float(stats.spearmanr(one, other).statistic))
+    assert rank_correlation([1, 1, 1], [1, 2, 3]) is None

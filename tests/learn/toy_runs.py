@@ -1,0 +1,27 @@
+"""Runs on transitions made by hand; a process that is to be killed imports this and no more."""
+
+import torch
+from gymnasium.spaces import Discrete
+from toy_transitions import corridor
+
+from interplay.learn import CONFIGS
+from interplay.learn.algorithms import LEARNERS
+from interplay.learn.harness.run import Watch, run
+from interplay.tasks import find
+
+LAKE = find("gymnasium/frozen_lake")
+TINY = {"observation": "state", "hidden": (8,), "batch_size": 8, "threads": 1, "log_every": 10, "seed": 3, "device": "cpu"}
+
+
+def config_of(name, **settings):
+    return CONFIGS[name](task=LAKE.id, **{**TINY, **settings})
+
+
+def fit(data, config, folder, *, resume=False, **watch):
+    return run(LEARNERS[config.algorithm], data, config, LAKE, Discrete(2), folder, resume=resume, watch=Watch(**watch))
+
+
+def train_again(name, folder):
+    """In a process that will be killed."""
+    torch.set_num_threads(1)
+    fit(corridor(), config_of(name, updates=30, checkpoint_every_s=0.0), folder, resume=True)
