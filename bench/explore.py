@@ -27,9 +27,10 @@ from typing import Any
 
 import interplay.record
 from interplay.explore.evaluation import scripted
-from interplay.explore.evaluation.evaluate import At, evaluate
+from interplay.explore.evaluation.evaluate import evaluate
 from interplay.explore.evaluation.metrics import result_of, tables
 from interplay.explore.evaluation.model_server import ModelServer
+from interplay.explore.evaluation.models import At
 from interplay.explore.evaluation.runs import read_all
 from interplay.explore.evaluation.settings import Settings
 
@@ -48,7 +49,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    sys.addaudithook(_refuse_the_network)
+    sys.addaudithook(refuse_the_network)
     with tempfile.TemporaryDirectory() as folder, ModelServer(scripted.reply) as server:
         root = Path(folder)
         scenes = write_scenes(root / "scenes", options.instances)
@@ -72,7 +73,7 @@ def main() -> None:
     raise SystemExit(0 if passed else 1)
 
 
-def _refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
+def refuse_the_network(event: str, arguments: tuple[Any, ...]) -> None:
     """An audit hook: connections go to this machine alone."""
     if event != "socket.connect" or not isinstance(arguments[1], tuple):
         return

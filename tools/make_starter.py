@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     _in_processes(play, jobs_now, options.processes, "Episodes and films", done=keep)
     _remove_strangers(made.values())
-    tasks = [*map(find, MOMENTS), *published.suite().tasks]
+    tasks = [*map(find, MOMENTS), *(published.instances()[name].task() for name in published.names(published.SET))]
     draw = [task for task in tasks if (not only or task.id in only) and (options.again or shipped_picture(task.id) is None)]
     _in_processes(picture, draw, options.processes, "Pictures of the tasks")
     print(_summary())

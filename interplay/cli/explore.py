@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli import explore_runs
+from interplay.cli import explore_bank, explore_make, explore_runs
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from interplay.explore.judgements import Judgement
     from interplay.explore.oracle.hops import Hops
 
-_WHICH = "Instances: files, folders, explore/NAME, or 'published' for all that come with the package."
+_WHICH = "Instances: files, folders, explore/NAME, or 'published' or 'planner' for those that come with the package."
 
 app = typer.Typer(
     add_completion=False,
@@ -228,13 +228,13 @@ def judge(
     """
     from interplay.explore.evaluation.verifying import WrongRun, wrong_runs
     from interplay.explore.judging import judge as judge_episode
-    from interplay.explore.published import PREFIX, SET, files_of, names
+    from interplay.explore.published import FOLDERS, PREFIX, files_of, names
     from interplay.explore.rules import SEMANTICS, VERSION
 
     chosen = VERSION if semantics is None else semantics
     if chosen not in SEMANTICS:
         raise typer.BadParameter(f"--semantics takes {', '.join(SEMANTICS)}; got {chosen!r}")
-    named = [thing for thing in things if not (thing == SET or thing.startswith(PREFIX) or Path(thing).exists())]
+    named = [thing for thing in things if not (thing in FOLDERS or thing.startswith(PREFIX) or Path(thing).exists())]
     archive = open_archive(data, database, must_exist=True)
     episodes = [archive.get(name) for name in named]
     ours = {one.task_id for one in episodes} & set(names())
@@ -346,3 +346,6 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
 
 app.command("run")(explore_runs.run)
 app.command("results")(explore_runs.results)
+app.command("bank")(explore_bank.bank)
+app.command("filter")(explore_bank.filter_tasks)
+app.command("make")(explore_make.make)

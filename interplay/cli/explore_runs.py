@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 def run(
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, or 'published'.")
+        list[str],
+        typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, 'published' or 'planner'."),
     ],
     model: Annotated[
         str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
@@ -74,7 +75,7 @@ def run(
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
     try:
-        from interplay.explore.evaluation import evaluate
+        from interplay.explore.evaluation import evaluate, models
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
             raise
@@ -91,7 +92,7 @@ def run(
         raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
-    at = None if address is None else evaluate.At(address, _key(key_env))
+    at = None if address is None else models.At(address, key_of(key_env))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
@@ -128,7 +129,12 @@ def run(
         raise typer.Exit(1)
 
 
-def _key(name: str | None) -> str | None:
+def key_of(name: str | None) -> str | None:
+    """The key that a variable holds.
+
+    Raises:
+        InterplayError: If it is not set.
+    """
     if name is None:
         return None
     key = os.environ.get(name)
@@ -166,7 +172,7 @@ def results(
     found = [metrics.result_of(one) for one in runs.read_all(data)]
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
-    of_models = _prices(prices)
+    of_models = prices_of(prices)
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
@@ -224,7 +230,12 @@ def _write(found: list[Result], answers: Path) -> int:
         raise InterplayError(f"{answers} cannot be written: {error.strerror}\nRemedy: name another file.") from None
 
 
-def _prices(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+    """Model -> dollars for a million tokens read and written.
+
+    Raises:
+        BadParameter: If a text says something else.
+    """
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")

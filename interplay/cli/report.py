@@ -183,6 +183,45 @@ def crossplay(
 
 
 @app.command()
+def explore(
+    studies: Annotated[
+        list[str] | None,
+        typer.Option("--study", metavar="ID", help="A study of reviews; may be repeated. Default: all of them."),
+    ] = None,
+    votes: Annotated[
+        Path | None,
+        typer.Option(
+            "--votes", help="votes.json of the knowledge filter; default: explore/make/filter in the data folder, if there."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for the report; default: reports/explore in the data folder.")
+    ] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """How instances were made, and whether people call them valid: filter, gate, ablation, agreement, length, runs of models.
+
+    Try:  interplay report explore --out report
+    """
+    _require_data(data, database, "no instances and no reviews", "begin with:  interplay explore make")
+    from interplay.report.explore import explore_report
+    from interplay.report.explore_reading import makings, played, reviewed, verdicts
+
+    with closing(open_archive(data, database)) as archive:
+        found, rules = reviewed(archive.database, studies)
+        made = explore_report(
+            verdicts=verdicts(data, votes),
+            makings=makings(archive.root),
+            reviewed=found,
+            runs=played(archive.root),
+            rules=rules,
+        )
+    _finish(made, out or data / "reports" / "explore", as_json)
+
+
+@app.command()
 def offline(
     benchmarks: Annotated[
         list[str] | None,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.study.definition import Study
     from interplay.study.playing.variants import PlayPart
+    from interplay.study.reviewing.part import ReviewPart
     from interplay.study.studies import Part
     from interplay.tasks import Task
 
@@ -99,10 +100,14 @@ def open_study(
     deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
-    preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1" if study.play is None else None
+    preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1" if study.kind == "comparisons" else None
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *_link_lines(study, links)]
     if preview is not None:
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
+    if study.review is not None and (unproved := _unproved(archive, study.review)):
+        lines.append(
+            f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
+        )
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
         lines.append(f"Note: {which} may still be on Mechanical Turk, with the old texts; end them there.")
@@ -263,7 +268,9 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
         settings_of(study)
     tasks = index(suites_with(suite))
     named: dict[str, str] = {}
-    if study.play is None:
+    if study.review is not None:
+        _check_instances(name, study.review)
+    elif study.play is None:
         rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
         named = dict.fromkeys(rules.tasks or (), "judging.tasks")
     else:
@@ -286,6 +293,25 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
                     "Remedy: leave partner and fallback out."
                 )
     return study
+
+
+def _check_instances(name: str, review: ReviewPart) -> None:
+    """Refuse what is no instance.
+
+    Raises:
+        InstanceError: For the first, with file, key and remedy.
+    """
+    from interplay.explore.instance import parse
+
+    for instance, document in review.instances.items():
+        parse(document, source=f"{name}: review.instances: {instance}")
+
+
+def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
+    """Names of instances that have no proof which is recorded here."""
+    there = {episode.id for episode in archive.episodes()}
+    proofs = {name: one.get("proofs", ()) for name, one in review.instances.items()}
+    return [name for name, own in proofs.items() if not any(proof.get("episode") in there for proof in own)]
 
 
 def _look_for_agents(archive: Archive, play: PlayPart) -> None:
@@ -412,6 +438,10 @@ def _summary(study: Study) -> list[str]:
     if study.play is not None:
         num = len(study.play.variants)
         per_visit = "one game, as often as needed" if num == 1 else f"one of {num} variants, {study.play.choice}"
+    if study.review is not None:
+        num, raters = len(study.review.instances), study.review.raters
+        third = ", and a third where two disagree" if study.review.third else ""
+        per_visit = f"{count or num} of {num} instances, each reviewed by {raters}{third}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
     quizzes = [study.quiz, *(one.quiz for one in study.play.variants)] if study.play is not None else [study.quiz]
     for quiz in [one for one in quizzes if one is not None]:

@@ -12,7 +12,7 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.explore import checking, facts, judgements, published
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.judgements import Judgement
-from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress
+from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress, Rule
 from interplay.world import World
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Watch:
         self.spawn = facts.feet(self._world)
         self.progress = Progress({one.id: one.rules for one in judged(instance)}, semantics)
         self.facts: Facts = {}
+        self._carried: tuple[tuple[str, int] | None, ...] | None = None
         self.look(0)
         self._world = world
 
@@ -52,9 +53,18 @@ class Watch:
         """Judge the milestones that are not reached yet; at tick 0 that was done, in the scene when it was ready."""
         progress = self.progress
         left = [rule for name, rules in progress.milestones.items() if name not in progress.reached for rule in rules]
-        if left:
-            self.facts = facts.for_rules(self._world, self.spawn, left)
-            progress.update(self.facts, tick)
+        if not left or self._is_as_before(left):
+            return
+        self.facts = facts.for_rules(self._world, self.spawn, left)
+        progress.update(self.facts, tick)
+
+    def _is_as_before(self, rules: list[Rule]) -> bool:
+        """Whether rules about what is carried were judged with what is carried now: at most ticks that is so."""
+        before, self._carried = self._carried, None
+        if all(rule.type == "inventory_has" for rule in rules):
+            slots = self._world.player.slots
+            self._carried = tuple(None if slot is None else (slot.item, slot.count) for slot in slots)
+        return self._carried is not None and self._carried == before
 
     def fork(self, world: World) -> Watch:
         """A copy that goes its own way, in a copy of the world."""

@@ -1,4 +1,5 @@
-"""Instances by name: those that come with the package, of MineExplorer's published set (MIT; see NOTICE beside them)."""
+"""Instances by name: those that come with the package, of MineExplorer's published set (MIT; see NOTICE beside them), and
+those that the planner made (`interplay explore make --mode planner`)."""
 
 from __future__ import annotations
 
@@ -11,15 +12,20 @@ from interplay.explore.instance import Instance, InstanceError, load
 from interplay.tasks import Suite
 
 SET = "published"
-"""Names all that come with the package."""
+"""Names all of MineExplorer's that come with the package."""
+PLANNED = "planner"
+"""Names all that the planner made."""
 PREFIX = "explore/"
 """Before the name of one of them, as in the ids of their tasks."""
-FOLDER = Path(__file__).parent / "data" / "mineexplorer"
+_DATA = Path(__file__).parent / "data"
+FOLDERS = {SET: _DATA / "mineexplorer", PLANNED: _DATA / "planner"}
+"""Name of a set -> where its files are."""
 
 
-def names() -> list[str]:
-    """Ids of the tasks of those that come with the package."""
-    return [f"{PREFIX}{file.stem}" for file in sorted(FOLDER.glob("*.json"))]
+def names(which: str | None = None) -> list[str]:
+    """Ids of the tasks of those that come with the package; of one set, if it is named."""
+    folders = FOLDERS.values() if which is None else [FOLDERS[which]]
+    return [f"{PREFIX}{file.stem}" for folder in folders for file in sorted(folder.glob("*.json"))]
 
 
 @cache
@@ -45,11 +51,12 @@ def file_of(name: str) -> Path:
         return Path(name)
     if name not in names():
         raise unknown_name("instance", name, names(), hint="All that come with the package:  interplay explore check published")
-    return FOLDER / f"{name.removeprefix(PREFIX)}.json"
+    file = f"{name.removeprefix(PREFIX)}.json"
+    return next(folder / file for folder in FOLDERS.values() if (folder / file).exists())
 
 
 def files_of(given: Iterable[str]) -> list[Path]:
-    """Files of instances: `published`, `explore/NAME`, files, and the `.json` files of folders; each once.
+    """Files of instances: `published`, `planner`, `explore/NAME`, files, and the `.json` files of folders; each once.
 
     Raises:
         NotFoundError: As `file_of`.
@@ -57,7 +64,7 @@ def files_of(given: Iterable[str]) -> list[Path]:
     """
     found: list[Path] = []
     for name in given:
-        path = FOLDER if name == SET else file_of(name)
+        path = FOLDERS.get(name) or file_of(name)
         if path.is_dir():
             inside = sorted(path.glob("*.json"))
             if not inside:

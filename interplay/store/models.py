@@ -266,6 +266,27 @@ class VisitAnswer(Base):
     created_at: Mapped[datetime]
 
 
+class ReviewRow(Base):
+    """One instance shown to one person of a study of reviews, and what they answered. A changed answer is one more row, and the
+    last one counts."""
+
+    __tablename__ = "reviews"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
+    instance: Mapped[str]
+    """Its name; the version of the study has the whole of it."""
+    place: Mapped[int]
+    """In the visit, from 1."""
+    served_at: Mapped[datetime]
+    answers: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    """Question -> yes or no; None while nobody has answered."""
+    is_valid: Mapped[bool | None] = mapped_column(default=None)
+    why: Mapped[str | None] = mapped_column(default=None)
+    has_played: Mapped[bool | None] = mapped_column(default=None)
+    """Whether the proof was played."""
+    answered_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
 class PayEvent(Base):
     """The pay ledger: what was decided, sent, and answered by the channel, each a row. The database keeps it append-only."""
 

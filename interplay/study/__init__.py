@@ -2,13 +2,13 @@
 
 Nothing here knows how games are run or videos compared. What is special to studies of play has rooms of its own: `playing/`
 (what a visit plays and has played), `incentives/` (what it must reach and what it earns), `assigning/` (who plays what),
-`asking/` (questions about partners). So have people who come without a study: `classes/` (one code, nicknames), `scores/`
-(how one stands among others).
+`asking/` (questions about partners). `reviewing/` is what studies of reviews have of their own. So have people who come without
+a study: `classes/` (one code, nicknames), `scores/` (how one stands among others).
 
 Services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `playing/visits.py` (what a visit plays),
-`payroll.py` (plan, claim, settle, raffle), `raffle_entries.py` (addresses, apart from games), `hits.py` (what a study has on
-Mechanical Turk), `classes/classes.py`, `scores/scores.py`, and `feedback.py` (what people write about pages). Pages and
-commands call them and touch no database.
+`reviewing/reviews.py` (what people say of instances), `payroll.py` (plan, claim, settle, raffle), `raffle_entries.py`
+(addresses, apart from games), `hits.py` (what a study has on Mechanical Turk), `classes/classes.py`, `scores/scores.py`, and
+`feedback.py` (what people write about pages). Pages and commands call them and touch no database.
 
 The rules beneath work on plain values. `definition.py` is a study's file, `enrolment.py` one person's way through it,
 `channels/` where people come from, `quiz.py` what they must know, `hit.py` and `hit_plan.py` what Mechanical Turk is told,

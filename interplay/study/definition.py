@@ -23,10 +23,12 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
+from interplay.study.reviewing.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
 
-KINDS = ("comparisons", "play")
-"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, or `play` its variants."""
+KINDS = ("comparisons", "play", "review")
+"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
+`review` instances."""
 CURRENCIES = ("USD", "GBP", "EUR")
 Release = Literal["ask", "included", "never"]
 RELEASES: tuple[Release, ...] = get_args(Release)
@@ -124,7 +126,8 @@ class Study:
         channels: Name -> where people come from.
         examples: Videos of what to look for; `judging` names them, too.
         judging: The rules of comparing, read by the judging room.
-        play: What is played, and how; None in a study of comparisons.
+        play: What is played, and how; None in other studies.
+        review: What is reviewed, and by how many; None in other studies.
         debrief: What its last page says to people whom nobody pays; None: the summary.
         document: Everything above as JSON; `from_json(document)` is the same study.
     """
@@ -145,6 +148,7 @@ class Study:
     examples: tuple[Example, ...]
     judging: Mapping[str, Any]
     play: PlayPart | None
+    review: ReviewPart | None
     debrief: Debrief | None
     document: Mapping[str, Any] = field(repr=False, compare=False)
 
@@ -230,6 +234,8 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
     for place, variant in enumerate(root.tables("variants", [])):
         if (own := variant.optional("quiz")) is not None:
             document["variants"][place]["quiz"] = quiz_taken_in(own, folder)
+    if (reviewed := root.optional("review")) is not None:
+        document["review"] = review_taken_in(reviewed, folder)
     if (asked := root.optional("questions")) is not None:
         document["questions"] = taken_in(asked)
     examples = _examples(root, root.table("study").name("id"))
@@ -287,6 +293,7 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
     kind = head.choice("kind", KINDS, KINDS[0])
     wage = _pay(root.optional("pay"))
     play = _play(root, head, wage) if kind == "play" else None
+    review = _review(root) if kind == "review" else None
     study = Study(
         id=head.name("id"),
         title=head.text("title"),
@@ -302,8 +309,9 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         pay=wage,
         channels=_channels(root),
         examples=_examples(root, head.name("id")),
-        judging=dict(root.raw("judging", dict, {})) if play is None else {},
+        judging=dict(root.raw("judging", dict, {})) if kind == "comparisons" else {},
         play=play,
+        review=review,
         debrief=_debrief(root.optional("debrief")),
         document=document,
     )
@@ -383,9 +391,7 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
 
 def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
     """What is played; in such a study, tables of comparing mean nothing."""
-    for key in ("judging", "examples"):
-        if root.raw(key, (dict, list), None) is not None:
-            raise root.error(key, "has no use in a study of play", 'leave it out, or write kind = "comparisons"')
+    _nothing_compared(root, "play")
     if "answers" in head.values:
         raise head.error("answers", "has no use in a study of play", 'write [[requirements]] with statistic = "games" instead')
     currency = "USD" if wage is None else wage.currency
@@ -393,6 +399,18 @@ def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
     if wage is None and (play.waiting.pay_cents or any(one.treatment.max_cents for one in play.variants)):
         raise root.error("pay", "is missing, and people are promised money", 'add [pay] with reward and currency = "USD"')
     return play
+
+
+def _review(root: Table) -> ReviewPart:
+    """What is reviewed; in such a study, tables of comparing mean nothing."""
+    _nothing_compared(root, "reviews")
+    return read_review(root)
+
+
+def _nothing_compared(root: Table, kind: str) -> None:
+    for key in ("judging", "examples"):
+        if root.raw(key, (dict, list), None) is not None:
+            raise root.error(key, f"has no use in a study of {kind}", 'leave it out, or write kind = "comparisons"')
 
 
 def _pay(table: Table | None) -> Pay | None:

@@ -20,6 +20,7 @@ from interplay.store import studies as store
 from interplay.store import visits as visit_store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
+from interplay.store.reviews import count_reviewed
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
@@ -430,6 +431,9 @@ class Studies:
         # Answers that finished another visit were counted there: one answer never completes two assignments.
         others = store.versions_of_other_visits_done(session, enrolment) if standing.has_done_before else []
         num_counted = sum(self._version_in(session, other).num_answers or 0 for other in others)
+        num_answers, num_wanted = max(0, standing.num_answers - num_counted), study.num_answers
+        if study.review is not None:
+            num_answers, num_wanted = count_reviewed(session, enrolment.id), num_wanted or len(study.review.instances)
         return Facts(
             is_open=standing.is_open,
             is_banned=standing.is_banned,
@@ -437,8 +441,8 @@ class Studies:
             num_attempts=num_attempts,
             max_attempts=0 if quiz is None else quiz.attempts,
             has_passed=num_passed > 0,
-            num_answers=max(0, standing.num_answers - num_counted),
-            num_wanted=study.num_answers,
+            num_answers=num_answers,
+            num_wanted=num_wanted,
             outcome=standing.outcome,
             **({} if study.play is None else self._play_facts(session, study.play, enrolment)),
         )

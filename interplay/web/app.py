@@ -33,6 +33,7 @@ from interplay.study.pausing import Pauses
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
 from interplay.study.raffle_entries import RaffleEntries
+from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
@@ -54,6 +55,7 @@ from interplay.web import (
     moderation,
     pages,
     released,
+    review,
     scores,
     studies,
     study_play,
@@ -179,6 +181,7 @@ def create_app(
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)
     app.state.visits = Visits(archive.database, app.state.studies)
+    app.state.reviews = Reviews(archive.database, app.state.studies)
     app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
     app.state.pauses = Pauses(archive.database)
     app.state.people = People(archive.database)
@@ -210,6 +213,7 @@ def create_app(
         milestones,
         moderation,
         released,
+        review,
         scores,
         studies,
         study_steps,

@@ -242,8 +242,8 @@ def serve(request: Request, body: Body) -> JSONResponse:
     if judge.kind == "person" and study is not None and judge.enrolment is None:
         message = "open the link of the study to take part; you read there what the study is about"
         raise refusal(403, message, code="enrolment_needed")
-    if judge.enrolment is not None and enrolments.studies_of(request).version(judge.enrolment.study_hash).play is not None:
-        raise refusal(409, "people play in this study, and compare nothing", code="no_comparisons")
+    if judge.enrolment is not None and enrolments.studies_of(request).version(judge.enrolment.study_hash).kind != "comparisons":
+        raise refusal(409, "people compare nothing in this study", code="no_comparisons")
     with _refusals():
         served = _judging(request).serve(
             judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=network_of(request)
@@ -405,7 +405,7 @@ def page(request: Request, task: str = "", study: str = "", preview: bool = Fals
             return RedirectResponse(enrolments.next_address(request, enrolment), 303)
     elif study and not preview:
         return RedirectResponse(f"/studies/{study}", 303)
-    if study and (known := enrolments.studies_of(request).find(study)) is not None and known.study.play is not None:
+    if study and (known := enrolments.studies_of(request).find(study)) is not None and known.study.kind != "comparisons":
         return RedirectResponse(f"/studies/{study}", 303)  # nothing is compared there
     context: dict[str, Any] = {
         "task": task,

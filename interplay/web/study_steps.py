@@ -56,6 +56,8 @@ def next_page(request: Request, enrolment: Enrolled) -> Response:
         return see_other(f"/studies/{enrolment.study}/questions?{token}")
     if step == "work" and _study_of(request, enrolment).play is not None:
         return see_other(f"/studies/{enrolment.study}/play?{token}")
+    if step == "work" and _study_of(request, enrolment).review is not None:
+        return see_other(f"/studies/{enrolment.study}/review?{token}")
     if step == "work":
         return see_other(f"/judge?{urlencode({'study': enrolment.study})}&{token}")
     return see_other(end_address(request, enrolment))
@@ -224,6 +226,8 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
     """Whether this person can be shown two videos, or given something to play, now; reserves it for them."""
     if _study_of(request, enrolment).play is not None:
         return has_game(request, enrolment)
+    if _study_of(request, enrolment).review is not None:
+        return request.app.state.reviews.serve(enrolment) is not None
     try:
         request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
     except JudgingError:

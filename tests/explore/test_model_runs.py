@@ -32,6 +32,7 @@ from interplay.explore.evaluation.calls import CallError, Calls
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.metrics import result_of
 from interplay.explore.evaluation.model_server import ModelServer
+from interplay.explore.evaluation.models import At, model_named
 from interplay.explore.evaluation.replies import KINDS
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read, read_all
 from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
@@ -183,7 +184,7 @@ def test_a_call_that_was_tried_several_times_says_what_went_wrong(tmp_path):
     attempt.set_exception(ConnectionError("the server sent <html>"))
 
     class Model:
-        async def generate(self, messages: list, tools: list) -> None:
+        async def generate(self, messages: list, tools: list, config: object) -> None:
             raise RetryError(attempt)
 
     with (
@@ -202,7 +203,7 @@ def test_a_secret_is_taken_out_of_texts_as_it_is_and_changes_no_field(tmp_path, 
     monkeypatch.setenv("MY_TOKEN", secret)
 
     class Model:
-        async def generate(self, messages: list, tools: list) -> ModelOutput:
+        async def generate(self, messages: list, tools: list, config: object) -> ModelOutput:
             said = ModelOutput.for_tool_call("m", "act", {secret: [f"it is {secret}!"], "rest": 1}, content=f"say {secret}")
             said.metadata = {"sent": {"with": secret}}
             return said
@@ -219,7 +220,7 @@ def test_a_secret_is_taken_out_of_texts_as_it_is_and_changes_no_field(tmp_path, 
 
 @pytest.mark.parametrize("protocol", ["tools", "assisted"])
 def test_no_tool_with_arguments_that_may_be_left_out_is_sent_as_strict(protocol):
-    api = evaluate._model("m", evaluate.At("http://127.0.0.1:1/v1")).api
+    api = model_named("m", At("http://127.0.0.1:1/v1")).api
     for tool in api.tools_to_openai(playing._tools(Settings(protocol))):
         schema = tool["function"]["parameters"]
         is_loose = schema["additionalProperties"] or set(schema["required"]) != set(schema["properties"])

@@ -167,9 +167,13 @@ def test_published_instances_come_with_the_package_and_are_solved(name):
 
 
 def test_names_lead_to_files(tmp_path):
-    assert len(published.files_of(["published"])) == len(published.names()) == 26
-    assert published.files_of(["published", "explore/0076"]) == published.files_of([str(published.FOLDER)])
-    assert (published.FOLDER / "NOTICE").is_file()
+    assert len(published.files_of(["published"])) == len(published.names("published")) == 26
+    folder = published.FOLDERS["published"]
+    assert published.files_of(["published", "explore/0076"]) == published.files_of([str(folder)])
+    assert (folder / "NOTICE").is_file()
+    planned = published.files_of(["planner"])
+    assert (len(planned), published.file_of("explore/p001") in planned) == (75, True)
+    assert len(published.names()) == 101
     with pytest.raises(NotFoundError, match=r"unknown instance 'explore/0077'; did you mean 'explore/0076'"):
         published.file_of("explore/0077")
     with pytest.raises(InstanceError, match=r"holds no .json file"):

@@ -11,7 +11,7 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, Model, ModelOutput
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, GenerateConfig, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 from tenacity import RetryError
@@ -66,24 +66,35 @@ class Calls:
                     f"Move {self._file.path} away; the run is then played again from the start."
                 )
             return ModelOutput.model_validate(kept["output"])
-        begin = time.perf_counter()
-        try:
-            output = await self._model.generate(messages, list(tools))
-        except LimitExceededError:
-            raise
-        except Exception as error:
-            _take_keys_out_of_the_log()
-            cause = _cause(error)
-            raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
-        document = output.model_dump(mode="json", exclude_none=True, fallback=str)
-        if (without := _without_keys_in(document)) != document:
-            document, output = without, ModelOutput.model_validate(without)
-            _take_keys_out_of_the_log()
-        latency_ms = round(1000 * (time.perf_counter() - begin), 1)
+        output, document, latency_ms = await answered(self._model, messages, tools)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
         for listener in listeners:
             listener(output)
         return output
+
+
+async def answered(
+    model: Model, messages: list[ChatMessage], tools: Sequence[ToolInfo] = (), config: GenerateConfig | None = None
+) -> tuple[ModelOutput, dict[str, Any], float]:
+    """What a model answers to a prompt, the same as a JSON value without any key, and the milliseconds that it took.
+
+    Raises:
+        CallError: If the model does not answer.
+    """
+    begin = time.perf_counter()
+    try:
+        output = await model.generate(messages, list(tools), config=config or GenerateConfig())
+    except LimitExceededError:
+        raise
+    except Exception as error:
+        _take_keys_out_of_the_log()
+        cause = _cause(error)
+        raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
+    document = output.model_dump(mode="json", exclude_none=True, fallback=str)
+    if (without := _without_keys_in(document)) != document:
+        document, output = without, ModelOutput.model_validate(without)
+        _take_keys_out_of_the_log()
+    return output, document, round(1000 * (time.perf_counter() - begin), 1)
 
 
 def _cause(error: Exception) -> BaseException:

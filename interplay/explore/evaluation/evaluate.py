@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import inspect_ai
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
-from inspect_ai.model import Model, ModelOutput, get_model
+from inspect_ai.model import ModelOutput
 
-from interplay.errors import InterplayError
-from interplay.explore.evaluation.calls import given_keys, listeners, without_keys
-from interplay.explore.evaluation.inspect_task import AT_ADDRESS, explore
+from interplay.explore.evaluation.calls import listeners
+from interplay.explore.evaluation.inspect_task import explore
+from interplay.explore.evaluation.models import MOST_RETRIES, At, EvaluationError, model_named, plain
 from interplay.explore.evaluation.settings import Settings
 from interplay.record import Archive
 
 LOGS = Path("explore") / "logs"
 """Of a data folder: Inspect's logs."""
-MOST_RETRIES = 4
-"""Of a call that a server did not answer."""
-
-
-class EvaluationError(InterplayError):
-    """An evaluation that could not begin."""
-
-
-class At(NamedTuple):
-    """An OpenAI-compatible server.
-
-    Attributes:
-        address: Up to and without `/chat/completions`.
-        key: Its key, if it wants one.
-    """
-
-    address: str
-    key: str | None = None
 
 
 @dataclass
@@ -108,7 +88,7 @@ def evaluate(
     try:
         (log,) = inspect_ai.eval(
             task,
-            model=_model(model, at),
+            model=model_named(model, at),
             epochs=epochs,
             log_dir=str(archive.root / LOGS),
             display="none",
@@ -122,29 +102,7 @@ def evaluate(
             attempt_timeout=timeout_s,
         )
     except PrerequisiteError as error:
-        raise EvaluationError(_plain(error)) from None
+        raise EvaluationError(plain(error)) from None
     finally:
         listeners.remove(count)
     return log
-
-
-def _model(name: str, at: At | None) -> Model:
-    try:
-        if at is not None:
-            if at.key is not None:
-                given_keys.add(at.key)
-            # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
-            return get_model(
-                AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
-            )
-        return get_model(name)
-    except (ValueError, PrerequisiteError) as error:
-        raise EvaluationError(
-            f"the model {name!r} cannot be used: {_plain(error)}\n"
-            "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
-        ) from None
-
-
-def _plain(error: Exception) -> str:
-    """What Inspect says of a model that cannot be used, without its colours and empty lines."""
-    return re.sub(r"\s*\n\s*", " ", re.sub(r"\[/?[a-z]+\]", "", without_keys(str(error))))

@@ -25,6 +25,7 @@ from interplay.explore import checking
 from interplay.explore.evaluation import metrics, prompts, scripted
 from interplay.explore.evaluation.calls import Calls, listeners, without_keys
 from interplay.explore.evaluation.game import Game
+from interplay.explore.evaluation.models import AT_ADDRESS
 from interplay.explore.evaluation.playing import Notes, Player
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
 from interplay.explore.evaluation.settings import Settings
@@ -32,8 +33,6 @@ from interplay.explore.instance import Instance, load_all, parse
 from interplay.explore.published import files_of
 from interplay.record import Archive
 
-AT_ADDRESS = "openai-api/interplay/"
-"""Before the names of models at an address of the user's."""
 _SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
 """Options of Inspect with which a model is another player."""
 

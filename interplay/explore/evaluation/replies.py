@@ -85,6 +85,23 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
         memory_words: Of the memory; more is cut.
         withheld: Whether its server says that it held the reply back.
     """
+    said = objects(text, withheld=withheld)
+    if isinstance(said, Reply):
+        return said
+    playable = next((value for value in said if "action" in value), None)
+    return (
+        Reply("no_action", why='the object has no "action"')
+        if playable is None
+        else _played(playable, most_ticks, memory_words)
+    )
+
+
+def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
+    """The JSON objects of a reply, fenced ones first, from the last; if there is none, what the reply is instead.
+
+    Args:
+        text, withheld: As of `read`.
+    """
     if withheld:
         return Reply("refusal", why="it was withheld")
     said = _without_thoughts(text) if isinstance(text, str) else ""
@@ -94,13 +111,9 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
         return Reply("too_long", why=f"it has more than {MOST_CHARS} characters")
     if _ROLE.search(said):
         return Reply("role_swapped", why="it speaks for somebody else; speak as the player alone")
-    found: Mapping[str, Any] | None = None
-    for value in _objects(said):
-        found = found or value
-        if "action" in value:
-            return _played(value, most_ticks, memory_words)
-    if found is not None:
-        return Reply("no_action", why='the object has no "action"')
+    found = list(_objects(said))
+    if found:
+        return found
     if _REFUSAL.search(said):
         return Reply("refusal", why="it holds no action")
     if "{" in said:

@@ -6,11 +6,9 @@ answered call, whole), and at last `end` or `failed`. Frames are not in it: the 
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
+from interplay.explore.evaluation.lines import LineFile, LinesError
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, parse
 
@@ -103,17 +102,11 @@ class RunFile:
     run: Run = field(init=False)
 
     def __post_init__(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._file)
+            self._file = LineFile(self.path)
+        except LinesError:
             raise RunError(f"another process plays this run\n{self.path}: wait until it is done, or stop it.") from None
-        whole = self.path.read_bytes()
-        whole = whole[: whole.rfind(b"\n") + 1]  # what was written last may be torn
-        os.ftruncate(self._file, len(whole))
-        if not whole:
+        if not self._file.whole:
             self.append({"header": {**self.header, "created_at": self.created_at.isoformat()}})
         self.run = read(self.path)
         self.header = self.run.header
@@ -131,20 +124,14 @@ class RunFile:
         Raises:
             RunError: If there is no room for it; nothing of it is written then.
         """
-        data = json.dumps(line).encode() + b"\n"
-        size = os.fstat(self._file).st_size
         try:
-            if os.write(self._file, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError as error:
-            os.ftruncate(self._file, size)
-            raise RunError(
-                f"the run cannot be written: {error.strerror}\n{self.path}: make room, and run the same command again."
-            ) from None
+            self._file.append(line)
+        except LinesError as error:
+            raise RunError(f"the run cannot be written: {error}") from None
 
     def close(self) -> None:
         """Let others play it."""
-        os.close(self._file)
+        self._file.close()
 
 
 def read(path: Path) -> Run:

@@ -25,7 +25,8 @@ LEAKS = 0.5
 """A text that names at least this share of the tasks that others need is flagged."""
 _PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
 _VERBS = frozenset(
-    {"find", "mine", "craft", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "talk", "a", "the"}
+    {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}
+    | {"a", "the"}
 )
 """Words of tasks that do not say what a task is about."""
 
@@ -78,7 +79,7 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
     """Try to do an instance otherwise than its graph says; `num_random` players draw their keys."""
     start = begin(instance)
     at_start = tuple(start.progress.reached)
-    edges = tuple(_edge(instance, start, edge) for edge in instance.edges)
+    edges = edge_verdicts(instance, start)
     named, leakage = leaked(instance)
     return Hops(
         edges,
@@ -89,6 +90,12 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
         named,
         leakage,
     )
+
+
+def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVerdict, ...]:
+    """For each edge, whether no way round it is found; `start` is the world when the episode begins, if it is there already."""
+    begun = start or begin(instance)
+    return tuple(_edge(instance, begun, edge) for edge in instance.edges)
 
 
 def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
@@ -122,15 +129,18 @@ def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) 
     others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
     for before in ([], others) if others else ([],):
         for whim in range(WHIMS):
-            run = start.fork()
+            run, is_hopeless = start, False
             for milestone in (*before, then):
                 trial = run.fork()
                 planner = Planner(trial.world, rules.cell(trial.watch.spawn), np.random.default_rng([whim, trial.ticks]))
                 planner.body.spared = _blocks_of(first)
-                if trial.play(planner, milestone, instance.step_budget, forbidden=first.id):
-                    run = trial
+                is_reached = trial.play(planner, milestone, instance.step_budget, forbidden=first.id)
+                is_hopeless = bool(planner.lacks) and trial.ticks == run.ticks
+                run = trial if is_reached else run
             if then.id in run.progress.reached:
                 return run.progress.reached[then.id]
+            if is_hopeless:
+                break  # nothing was tried of `then`, so another hand would not help
     return None
 
 
@@ -166,8 +176,11 @@ def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
     for player in range(num_players):
         run, agent = start.fork(), RandomAgent()
         agent.reset(instance.task(), rng=np.random.default_rng([instance.seed, player]))
+        drawn, action = None, Action()
         for _ in range(min(RANDOM_TICKS, instance.step_budget)):
-            run.step(to_world(agent.act(_PICTURE)))
+            if (new := agent.act(_PICTURE)) is not drawn:
+                drawn, action = new, to_world(new)
+            run.step(action)
         for name in run.progress.reached:
             reached[name] = reached.get(name, 0) + 1
     return reached

@@ -1,0 +1,215 @@
+"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge, planned instances."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, progress, table
+from interplay.cli.explore_runs import key_of, prices_of
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.explore.evaluation.metrics import Rate
+    from interplay.explore.make.knowledge import Measures, Verdict
+
+_HOPS = (1, 2, 3, 4)
+
+
+def bank(
+    add: Annotated[
+        list[Path] | None, typer.Option("--add", help="File of more tasks: a bank, or one name a line; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Write the bank to this file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw atomic tasks from the tables of the world, each with what it needs, and say what of the world they cover.
+
+    Try:  interplay explore bank --out bank.json
+    """
+    from interplay.explore.make import bank as banks
+    from interplay.files import write_json
+
+    tasks = banks.drawn()
+    for path in add or ():
+        tasks = banks.joined([*tasks.values(), *banks.load(path).values()], source=str(path))
+    covered = banks.covered(tasks)
+    if out is not None:
+        try:
+            write_json(out, banks.to_json(tasks))
+        except OSError as error:
+            raise InterplayError(f"{out} cannot be written: {error.strerror}\nRemedy: name another file with --out.") from None
+    verbs: dict[str, int] = {}
+    for task in tasks.values():
+        verbs[task.verb] = verbs.get(task.verb, 0) + 1
+    document = {
+        "tasks": len(tasks),
+        "verbs": verbs,
+        "covered": [asdict(one) | {"covered": one.covered} for one in covered],
+        "written": None if out is None else str(out),
+    }
+    rows = [(one.table, one.covered, one.total, _some(one.left_out)) for one in covered]
+    emit(document, as_json=as_json, text=table(["table", "#covered", "#of", "left out"], rows))
+    if not as_json:
+        counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
+        lines = [f"{len(tasks):,} tasks: {counted}."]
+        lines += [f"Wrote {out}.  Next:  interplay explore filter --tasks {out} --model NAME --model OTHER"] if out else []
+        emit(None, as_json=False, text="\n".join(lines))
+
+
+def _some(names: tuple[str, ...], most: int = 6) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def filter_tasks(
+    model: Annotated[
+        list[str], typer.Option("--model", help="As Inspect names it, or as the server at --address does; two or more.")
+    ],
+    tasks: Annotated[
+        Path | None,
+        typer.Option("--tasks", help="A bank, or one name a line; without it the golden set, whose labels are known."),
+    ] = None,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="Answers of each model, 5 or more.")] = 5,
+    decisions: Annotated[
+        Path | None, typer.Option("--decisions", help="The queue, in which people wrote Yes or No after the tab.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Folder for what is decided; default: explore/make/filter in the data folder.")
+    ] = None,
+    address: Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1.")] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+    ] = None,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Calls at once.")] = 8,
+    data: DataOption = DEFAULT_DATA,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask models which atomic tasks need knowledge of the game, and what they need of a player. Run again after an
+    interruption, it goes on, and pays for no answer twice.
+
+    Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
+    """
+    try:
+        from interplay.explore.evaluation.models import At, model_named
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
+            raise
+        text = f"`interplay explore filter` needs {error.name}, which is not installed"
+        raise InterplayError(f"{text}\nInstall it with:  pip install 'interplay[explore]'") from None
+    from interplay.explore.make import bank as banks
+    from interplay.explore.make import filtering, knowledge
+    from interplay.explore.make.chat import FOLDER, Chat
+
+    if key_env is not None and address is None:
+        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+    if address is not None and not re.match("https?://[^/]", address):
+        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
+    at = None if address is None else At(address, key_of(key_env))
+    golden = knowledge.golden()
+    asked = list(banks.load(tasks)) if tasks is not None else list(golden)
+    decided = {} if decisions is None else knowledge.read_decisions(decisions)
+    with (
+        progress() as bar,
+        closing(Chat(data / FOLDER / "filter.jsonl", prices=prices_of(prices), num_at_once=at_once)) as chat,
+    ):
+        line: Any = bar.add_task("filtering", total=len(asked))
+
+        def report(verdict: Verdict) -> None:
+            answers = sum(one.calls + one.kept for one in chat.spent.values())
+            tokens = sum(one.input_tokens + one.output_tokens for one in chat.spent.values())
+            bar.update(line, description=f"filtering, {answers:,} answers, {tokens:,} tokens", advance=1)
+
+        models = [model_named(name, at) for name in model]
+        verdicts = asyncio.run(filtering.judge(asked, models, chat, num_samples=samples, decisions=decided, report=report))
+    try:
+        places = filtering.write(out or data / FOLDER / "filter", verdicts)
+    except OSError as error:
+        raise InterplayError(
+            f"{error.filename} cannot be written: {error.strerror}\nRemedy: name a folder with --out."
+        ) from None
+    verbs = knowledge.by_verb(verdicts)
+    measures = knowledge.measure(verdicts, golden) if any(one.task in golden for one in verdicts) else None
+    document = {
+        "tasks": len(verdicts),
+        "verbs": verbs,
+        "refused_replies": sum(len(sample.errors) for one in verdicts for sample in one.samples),
+        "golden": None if measures is None else asdict(measures),
+        "spent": {name: one.to_json() for name, one in chat.spent.items()},
+        "written": {name: str(place) for name, place in places.items()},
+    }
+    rows = [(verb, row["kept"], row["dropped"], row["waiting"]) for verb, row in verbs.items()]
+    emit(document, as_json=as_json, text=table(["verb", "#kept", "#dropped", "#waiting"], rows))
+    if not as_json:
+        waiting = sum(row["waiting"] for row in verbs.values())
+        lines = [] if measures is None else _measured(measures)
+        lines += (
+            [f"{waiting} tasks wait for people: write Yes or No after the tab, and give the file as --decisions."]
+            if waiting
+            else []
+        )
+        lines += [f"{name}: {place}" for name, place in places.items()]
+        emit(None, as_json=False, text="\n".join(lines))
+
+
+def _measured(measures: Measures) -> list[str]:
+    """What people read of a filter on the golden set."""
+
+    def said(one: Rate) -> str:
+        if one.value is None:
+            return "-"
+        return f"{100 * one.value:.1f} % ({100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f})"
+
+    lines = [
+        f"Kept: precision {said(measures.precision)}, recall {said(measures.recall)}, "
+        f"self-consistency {said(measures.consistency)}.",
+        f"Dropped: precision {said(measures.dropped_precision)}, recall {said(measures.dropped_recall)}, "
+        f"self-consistency {said(measures.dropped_consistency)}.",
+    ]
+    return [*lines, *(f"{model}: {said(one)} of its single verdicts are right." for model, one in measures.accuracy.items())]
+
+
+def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool) -> None:
+    """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
+    from interplay.explore.instance import load
+    from interplay.explore.make import planner
+    from interplay.files import write_json
+
+    numbers = planner.names(_HOPS if hops is None else (hops,), count, seed)
+    made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
+    with progress() as bar:
+        line: Any = bar.add_task("planning", total=len(numbers), completed=len(made))
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for one in planner.make_set(numbers, seed, made=made):
+                made.append(one)
+                written.append(out / f"{one.name}.json")
+                write_json(written[-1], one.to_json())
+                bar.advance(line)
+        except OSError as error:
+            raise InterplayError(
+                f"{out} cannot be written: {error.strerror}\nRemedy: name another folder with --out."
+            ) from None
+    made.sort(key=lambda one: one.name)
+    document = {
+        "seed": seed,
+        "asked": len(numbers),
+        "made": len(made),
+        "instances": [{"name": one.name, "hops": one.num_hops, "goal": one.task_text, "tasks": one.nodes} for one in made],
+        "written": [str(place) for place in written],
+    }
+    rows = [(one.name, one.num_hops, one.task_text, ", ".join(one.nodes)) for one in made]
+    emit(document, as_json=as_json, text=table(["instance", "#hops", "goal", "tasks"], rows))
+    if not as_json and made:
+        emit(None, as_json=False, text=f"Made with seed {seed}.  Next:  interplay explore prove {out} --hops")
+    if len(made) < len(numbers):
+        raise typer.Exit(1)

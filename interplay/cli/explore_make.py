@@ -1,0 +1,227 @@
+"""`interplay explore make`: language models or the planner make instances, and the gate lets through what is proved."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    choose_seed,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+    table,
+)
+from interplay.cli.explore_bank import planned
+from interplay.cli.explore_runs import key_of, prices_of
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.scripted import PREFIX
+
+if TYPE_CHECKING:
+    from interplay.explore.make.chat import Spent
+    from interplay.explore.make.synthesis import Synthesis
+
+MOST_PLANNED = 4
+_MODES = {"multi": ("multi",), "single": ("single",), "both": ("multi", "single")}
+
+
+def make(
+    model: Annotated[
+        str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/maker needs no network.")
+    ] = "",
+    mode: Annotated[
+        str,
+        typer.Option(
+            help="multi: makers in debate; single: one prompt; both: one of each, of the same candidates; planner: no model."
+        ),
+    ] = "multi",
+    hops: Annotated[
+        int | None,
+        typer.Option(
+            "--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed, and 1 to 4 each with planner."
+        ),
+    ] = None,
+    count: Annotated[
+        int, typer.Option("--count", min=1, max=1000, help="Instances of each mode; with planner of each number of hops.")
+    ] = 1,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            "--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Folder for the instances; default: explore/make/instances in the data folder, with planner 'planned'.",
+        ),
+    ] = None,
+    role_models: Annotated[
+        list[str] | None, typer.Option("--role", metavar="ROLE=MODEL", help="Another model for a role; may be repeated.")
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
+    ] = None,
+    key_env: Annotated[
+        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
+    ] = None,
+    prices: Annotated[
+        list[str] | None,
+        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+    ] = None,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Instances at once.")] = 2,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    seed: SeedOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
+    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
+
+    Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
+    """
+    if mode == "planner":
+        if hops is not None and hops > MOST_PLANNED:
+            raise typer.BadParameter(f"--mode planner makes instances of 1 to {MOST_PLANNED} hops; got {hops}")
+        planned(hops, count, out or Path("planned"), choose_seed(seed), as_json=as_json)
+        return
+    if mode not in _MODES:
+        raise typer.BadParameter(f"--mode takes {', '.join(_MODES)} or planner; got {mode!r}")
+    if not model.strip():
+        raise typer.BadParameter("--model is missing; name one, such as openai/NAME or scripted/maker, or write --mode planner")
+    try:
+        from interplay.explore.make import synthesis
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
+            raise
+        raise InterplayError(
+            f"`interplay explore make` needs {error.name}, which is not installed\n"
+            "Install it with:  pip install 'interplay[explore]'"
+        ) from None
+    from interplay.explore.evaluation.models import At, model_named
+    from interplay.explore.make.chat import FOLDER, Chat
+    from interplay.explore.make.roles import ROLES
+
+    if key_env is not None and address is None:
+        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+    if address is not None and not re.match("https?://[^/]", address):
+        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
+    at = None if address is None else At(address, key_of(key_env))
+    roles = dict(_role(one, ROLES) for one in role_models or ())
+    chosen = choose_seed(seed)
+    plan = synthesis.Plan(tasks_of(tasks, model), _MODES[mode], count, hops, chosen, model)
+    with closing(open_archive(data, database)) as archive, progress() as bar:
+        line = bar.add_task(f"{model} makes", total=None)
+        chat = Chat(archive.root / FOLDER / "makers.jsonl", prices=prices_of(prices))
+        with closing(chat):
+
+            def report(far: synthesis.Far) -> None:
+                said = f"{model} makes, {far.passed} passed, {_spent(chat.spent)}"
+                bar.update(line, description=said, completed=far.done, total=far.total)
+
+            made = asyncio.run(
+                synthesis.make(
+                    plan,
+                    archive,
+                    chat,
+                    model_named(model, at),
+                    roles={name: model_named(other, at) for name, other in roles.items()},
+                    out=out,
+                    num_at_once=at_once,
+                    report=report,
+                )
+            )
+    document = {
+        "seed": chosen,
+        "modes": made.by_mode(),
+        "instances": [
+            {
+                key: one[key]
+                for key in ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
+            }
+            | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": str(made.files.get(one["name"], "")) or None}
+            for one in made.makings
+        ],
+        "spent": {name: one.to_json() for name, one in chat.spent.items()},
+    }
+    emit(document, as_json=as_json, text=_text(made))
+    if not as_json:
+        lines = [
+            f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]
+        ]
+        lines.append(f"\nMade with seed {chosen}; {_spent(chat.spent)}.")
+        if made.files:
+            folder = next(iter(made.files.values())).parent
+            lines.append(
+                f"Play one:  interplay play {next(iter(made.files.values()))} --agent random{place_options(data, database)}"
+            )
+            lines.append(f'Let people review them:  [review] instances = ["{folder}"] in a study; see docs/explore-make.md')
+        emit(None, as_json=False, text="\n".join(lines))
+    if not made.files:
+        raise typer.Exit(1)
+
+
+def _text(made: Synthesis) -> Any:
+    rows = [
+        tuple(row[key] for key in ("mode", "instances", "passed", "repaired", "refused", "turns", "refused_replies"))
+        for row in made.by_mode()
+    ]
+    return table(["mode", "#instances", "#passed", "#of them repaired", "#refused", "#turns", "#replies refused"], rows)
+
+
+def _first(reasons: list[str]) -> str:
+    return reasons[0].partition("\n")[0] if reasons else "no reason was given"
+
+
+def _spent(spent: dict[str, Spent]) -> str:
+    """What all models came to so far."""
+    calls, tokens = sum(one.calls + one.kept for one in spent.values()), 0
+    tokens = sum(one.input_tokens + one.output_tokens for one in spent.values())
+    costs = [one.cost for one in spent.values() if one.cost is not None]
+    return f"{calls:,} answers, {tokens:,} tokens" + (f", {sum(costs):.2f} dollars" if costs else "")
+
+
+def _role(text: str, known: Any) -> tuple[str, str]:
+    name, _, model = text.partition("=")
+    if name not in known or not model:
+        raise typer.BadParameter(f"--role takes ROLE=MODEL, ROLE one of {', '.join(known)}; got {text!r}")
+    return name, model
+
+
+def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
+    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Without a file,
+    all of the bank that comes with the package; scripted makers know some of it alone.
+
+    Raises:
+        InterplayError: If the file cannot be read, or holds none.
+    """
+    from interplay.explore.make import bank
+    from interplay.explore.make.scripted import NEEDS
+
+    if file is None:
+        return tuple(NEEDS) if model.startswith(PREFIX) else tuple(bank.drawn())
+    try:
+        said = json.loads(file.read_text(encoding="utf-8")) if file.suffix == ".json" else {}
+        if any(isinstance(one, dict) and "requires_domain_knowledge" in one for one in said.values()):
+            names = [bank.normalised(name) for name, one in said.items() if one["requires_domain_knowledge"] == "No"]
+        else:
+            names = list(bank.load(file))
+    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+        raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
+    if not names:
+        raise InterplayError(f"{file} names no task\nWrite one name a line, such as: mine oak_log")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,304 @@
+"""Chains of tasks drawn from the world's tables: each needs the one before, and by the tables none can be left out.
+
+A way says how one thing is had once another is had: mined with a tool, crafted, smelted, sold, bought, taken out of a barrel
+that a wall closes. `leads_past` says whether there is a way round a hop, whatever a player makes of what is there.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.errors import InterplayError
+from interplay.explore.instance import STEP_BUDGET
+from interplay.explore.oracle.sources import left_by_block
+from interplay.world import Stack
+from interplay.world.entities.trading import offers_of
+from interplay.world.registry import crafting, items, smelting
+from interplay.world.registry.blocks import Block, block_named, state_of
+from interplay.world.registry.entity_types import PROFESSIONS
+from interplay.world.registry.facts import table
+from interplay.world.registry.tools import can_harvest, speed_on
+
+OPENED = "(opened)"
+"""Stands for what a plug closes."""
+OPENER = "diamond_pickaxe"
+_LAND = ("dirt", "grass_block", "stone")
+_TIERS = ("wooden", "stone", "iron", "diamond")
+_MOST = {"mine": 3, "hunt": 2, "smelt": 2, "craft": 3, "buy": 2, "sell": 3, "collect": 1, "break": 1, "open": 1}
+"""How often a way may be gone in one chain: some take long."""
+LAST = {
+    1: ("mine", "craft", "smelt", "buy", "craft", "mine", "smelt", "hunt"),
+    2: ("buy", "craft", "mine", "smelt", "craft", "buy", "smelt", "open"),
+}
+"""Verbs of last tasks, of one hop and of more, in turn."""
+_CERTAIN = 0.99
+_DRAWS = 400
+_FEW_WALLS = 0.8
+"""How often a wall is not thought of where others will do: it lies before a third of what can be kept."""
+
+
+class PlanError(InterplayError):
+    """An instance that cannot be planned."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a thing is had.
+
+    Attributes:
+        verb: Of `_MOST`.
+        gives: An item, or `OPENED`.
+        many: How many at once.
+        needs: The item that must be had before, or `OPENED`; None if nothing.
+        number: How many of it are used up at once; of a tool 1.
+        given: Other items that are used up at once -> how many.
+        what: Block, mob or profession that stands at its station; empty where there is none.
+    """
+
+    verb: str
+    gives: str
+    many: int = 1
+    needs: str | None = None
+    number: int = 1
+    given: tuple[tuple[str, int], ...] = ()
+    what: str = ""
+
+    @property
+    def task(self) -> str:
+        """Its name, as in the published set."""
+        said = {
+            "mine": f"mine {self.what}",
+            "break": f"mine {self.what}",
+            "hunt": f"hunt {self.what}",
+            "craft": f"craft to {self.gives}",
+            "smelt": f"smelt to {self.gives}",
+            "sell": f"sell {self.needs}",
+            "buy": f"trade for {self.gives}",
+        }
+        return said.get(self.verb, f"collect {self.gives}")
+
+
+@cache
+def words() -> dict[str, Any]:
+    """The lists of `planner.toml`."""
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@cache
+def ways() -> tuple[Way, ...]:
+    """All ways that the tables of the world give for the names in `planner.toml`."""
+    return tuple(dict.fromkeys([*_mined(), *_hunted(), *_kept(), *_crafted(), *_smelted(), *_traded()]))
+
+
+def _mined() -> Iterator[Way]:
+    for block in words()["by_hand"]:
+        for item, number in left_by_block(state_of(block), None).items():
+            if number >= _CERTAIN:
+                yield Way("mine", item, math.floor(number + 0.01), what=block)
+    for block in words()["by_tool"]:
+        by_hand = left_by_block(state_of(block), None)
+        tools = [f"{tier}_{kind}" for kind in ("pickaxe", "shovel") for tier in _TIERS] + ["shears", "iron_sword"]
+        for tool in tools:
+            left = left_by_block(state_of(block), Stack(tool))
+            found = [(item, number) for item, number in left.items() if number >= _CERTAIN and item not in by_hand]
+            if found:
+                yield from (Way("mine", item, math.floor(number + 0.01), needs=tool, what=block) for item, number in found)
+                break  # the weakest tool that will do
+    yield from (Way("break", OPENED, needs=OPENER, what=plug) for plug in words()["plugs"])
+
+
+def _hunted() -> Iterator[Way]:
+    yield from (Way("hunt", item, what=mob) for mob, item in words()["hunted"].items())
+
+
+def _kept() -> Iterator[Way]:
+    for item in words()["kept"]:
+        yield Way("collect", item, what="barrel")
+        yield Way("open", item, needs=OPENED, what="barrel")
+
+
+def _crafted() -> Iterator[Way]:
+    for item in words()["crafted"]:
+        for recipe in crafting.recipes_for(item):
+            pieces = [sorted(choice) for choice in recipe.ingredients]
+            for key in dict.fromkeys(name for choice in pieces for name in choice):
+                number = sum(key in choice for choice in pieces)
+                others = [next((name for name in choice if name != key), "") for choice in pieces if key not in choice]
+                given = tuple(sorted((name, others.count(name)) for name in set(others)))
+                is_small = max(recipe.height, recipe.width) <= 2 and len(pieces) <= 4
+                if number <= 4 and len(given) <= 3:
+                    yield Way("craft", item, recipe.count, key, number, given, "" if is_small else "crafting_table")
+
+
+def _smelted() -> Iterator[Way]:
+    for source, item in smelting.SMELTING["furnace"].items():
+        if items.item_named(source).kind is None and not source.endswith("horse_armor"):
+            yield Way("smelt", item, needs=source, what="furnace")
+
+
+def _traded() -> Iterator[Way]:
+    for profession in PROFESSIONS:
+        for offer in offers_of(profession, 5):
+            (buys, _), (sells, many) = offer["buy"], offer["sell"]
+            if buys == "emerald":
+                yield Way("buy", sells, min(many, 4), needs="emerald", what=profession)
+            else:
+                yield Way("sell", sells, needs=buys, what=profession)
+
+
+# Chains
+
+
+def draw(hops: int, rng: np.random.Generator, last: str | None = None) -> tuple[Way, ...]:
+    """A chain of `hops` ways, the first first, in which by the tables no hop can be left out.
+
+    Args:
+        hops: How many.
+        rng: Draws them.
+        last: Verb of the last one; drawn if None.
+    Raises:
+        PlanError: If the tables give none.
+    """
+    for _ in range(_DRAWS):
+        verb = last or str(rng.choice(LAST[min(hops, 2)]))
+        chain = _before(_one([way for way in ways() if way.verb == verb], rng), hops, rng)
+        if chain is not None and _fits(chain):
+            return chain
+    raise PlanError(f"no chain of {hops} hops was found in {_DRAWS} draws\nTry fewer hops, or another seed.")
+
+
+def _one(found: Sequence[Way], rng: np.random.Generator) -> Way:
+    return found[int(rng.integers(len(found)))]
+
+
+def _before(last: Way, hops: int, rng: np.random.Generator) -> tuple[Way, ...] | None:
+    """A chain that ends with a way; None where the tables give none."""
+    chain = [last]
+    while len(chain) < hops:
+        first, verbs = chain[0], [way.verb for way in chain]
+        able = [way for way in ways() if way.gives == first.needs and _may_follow(way, first)]
+        if last.verb != "open" and rng.random() < _FEW_WALLS:
+            able = [way for way in able if way.verb != "open"]
+        # So that no verb fills a chain: first how, then which.
+        kinds = sorted({way.verb for way in able if verbs.count(way.verb) < 2})
+        if not kinds:
+            return None
+        kind = str(rng.choice(kinds))
+        chain.insert(0, _one([way for way in able if way.verb == kind], rng))
+    return tuple(chain)
+
+
+def _may_follow(way: Way, then: Way) -> bool:
+    """Whether what the first gives is carried before the other begins: one screen may use up what it has just given."""
+    return way.verb != then.verb or way.verb == "mine"
+
+
+def times(chain: Sequence[Way]) -> list[int]:
+    """How often each way must be gone."""
+    found, needed = [], 1
+    for way in reversed(chain):
+        often = math.ceil(needed / way.many)
+        found.insert(0, often)
+        is_used_up = way.verb not in ("mine", "break", "open")
+        needed = way.number * often if is_used_up else 1
+    return found
+
+
+def _fits(chain: Sequence[Way]) -> bool:
+    """Whether a chain is short, names nothing twice, and by the tables has no way round a hop."""
+    names = [way.gives for way in chain]
+    first = chain[0]
+    if len(set(names)) < len(names) or first.needs in names or first.needs == OPENED or not _is_tidy(chain):
+        return False
+    if any(often > _MOST[way.verb] for way, often in zip(chain, times(chain), strict=True)):
+        return False
+    return not any(leads_past(chain, place) for place in range(len(chain) - 1))
+
+
+def _is_tidy(chain: Sequence[Way]) -> bool:
+    """Whether each station is there once, what is given is no thing of the chain, and all stacks fit."""
+    stations = [way.what for way in chain if way.verb in ("craft", "smelt", "sell", "buy") and way.what]
+    given = {name for way in chain for name, _ in way.given}
+    lasting = {way.needs for way in chain if way.needs is not None}
+    return len(set(stations)) == len(stations) and not given & (lasting | {way.gives for way in chain})
+
+
+def leads_past(chain: Sequence[Way], place: int) -> bool:
+    """Whether by the tables the thing after `chain[place]` can be had while the thing of `chain[place]` never is.
+
+    Counts, distances and fuel are left out, so a "no" holds whatever a player does with what is there.
+    """
+    return chain[place + 1].gives in had(chain, carried_at_start(chain), frozenset({chain[place].gives}))
+
+
+def carried_at_start(chain: Sequence[Way]) -> dict[str, int]:
+    """Items that the player carries at the start -> how many."""
+    carried: dict[str, int] = {}
+    first, often = chain[0], times(chain)
+    if first.needs is not None:
+        carried[first.needs] = 1 if first.verb in ("mine", "break") else first.number * often[0]
+    for way, number in zip(chain, often, strict=True):
+        for name, count in way.given:
+            carried[name] = carried.get(name, 0) + count * number
+    if any(way.verb == "smelt" for way in chain):
+        carried[_fuel(chain)] = 2
+    return carried
+
+
+def _fuel(chain: Sequence[Way]) -> str:
+    names = {name for way in chain for name in (way.gives, way.needs, *(one for one, _ in way.given))}
+    return "blaze_rod" if names & {"coal", "charcoal", "torch", "campfire", "coal_block"} else "coal"
+
+
+def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:
+    """All that can be had by the tables in a scene, `without` left out wherever it comes up."""
+    found = set(carried) - without
+    while True:
+        new = (set(_next(stations, found)) - without) - found
+        if not new:
+            return found
+        found |= new
+
+
+def _next(stations: Sequence[Way], found: set[str]) -> Iterator[str]:
+    """What is had from what is had."""
+    tools = [None, *(Stack(name) for name in found if name in items.BY_NAME and items.item_named(name).kind is not None)]
+    standing = {*_LAND, *(way.what for way in stations if way.verb in ("mine", "craft", "smelt", "break", "open", "collect"))}
+    placed = {items.block_of_item(name) for name in found if name in items.BY_NAME}
+    for block in (standing | placed) - {"", None, *(way.what for way in stations if way.verb == "break")}:
+        for tool in tools:
+            yield from left_by_block(state_of(str(block)), tool)
+    for way in stations:
+        if way.verb in ("hunt", "collect") or (way.verb in ("sell", "buy", "open") and way.needs in found):
+            yield way.gives
+        if way.verb == "hunt":
+            yield from _spoils(way.what)
+        if way.verb == "break" and any(_breaks(block_named(way.what), tool) for tool in tools):
+            yield way.gives
+    for recipe in crafting.RECIPES:
+        if all(choice & found for choice in recipe.ingredients):
+            yield recipe.item
+    furnaces = {kind for kind in smelting.SMELTING if kind in found or kind in standing}
+    for kind in furnaces:
+        yield from (made for source, made in smelting.SMELTING[kind].items() if source in found)
+
+
+def _breaks(block: Block, tool: Stack | None) -> bool:
+    """Whether a block is broken within an episode, also where it then leaves nothing."""
+    assert block.hardness is not None
+    slow = 30 if can_harvest(block, tool) else 100
+    return block.hardness * slow / speed_on(block, tool) < STEP_BUDGET
+
+
+@cache
+def _spoils(mob: str) -> tuple[str, ...]:
+    """All that a mob may leave."""
+    return tuple(drop["item"] for row in table("entity_loot") if row["entity"] == mob for drop in row["drops"])

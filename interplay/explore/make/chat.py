@@ -1,0 +1,154 @@
+"""Asking language models: every answer is kept in a file under what was asked, and is paid for once.
+
+    models = [model_named("openai/one"), model_named("two", At("http://127.0.0.1:8080/v1"))]
+    with closing(Chat(folder / "answers.jsonl")) as chat:
+        output = await chat.ask(models[0], [ChatMessageUser(content="Is this hard?")], sample=3)
+
+A program that was killed asks again for nothing that it was answered: it runs the same code with the same file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
+from inspect_ai.tool import ToolInfo
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.calls import answered, prompt_hash
+from interplay.explore.evaluation.lines import LineFile
+from interplay.explore.evaluation.models import AT_ADDRESS, MOST_RETRIES
+
+FOLDER = Path("explore") / "make"
+"""Of a data folder: files of answers, and what was made."""
+TIMEOUT_S = 300
+"""A call that is not answered within so many seconds is made again."""
+
+
+class ChatError(InterplayError):
+    """A file of answers that cannot be used."""
+
+
+@dataclass
+class Spent:
+    """What the answers of a model came to.
+
+    Attributes:
+        calls: Answers that were asked for now.
+        kept: Answers that were in the file.
+        input_tokens, output_tokens: Of both, as its server counts them.
+        cost: Dollars, of both; None without a price.
+    """
+
+    calls: int = 0
+    kept: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it."""
+        return asdict(self)
+
+
+class Chat:
+    """Asks language models, several calls at once, and keeps every answer. To be closed.
+
+    Args:
+        path: The file of answers; made if it is not there. One process writes it at a time.
+        prices: Model -> dollars for a million tokens read and written.
+        num_at_once: Calls at once.
+        report: Called after each answer with the model's name.
+
+    Attributes:
+        spent: Model -> what it came to.
+    Raises:
+        LinesError: If another process writes the file.
+        ChatError: If it is no file of answers.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        prices: Mapping[str, tuple[float, float]] | None = None,
+        num_at_once: int = 4,
+        report: Callable[[str], None] = lambda model: None,
+    ) -> None:
+        self._file = LineFile(path)
+        self._prices, self._report = prices or {}, report
+        self._turns = asyncio.Semaphore(num_at_once)
+        self.spent: dict[str, Spent] = {}
+        try:
+            lines = [json.loads(line) for line in self._file.whole.splitlines()]
+            self._answers: dict[str, dict[str, Any]] = {line["asked"]: line["output"] for line in lines}
+        except (ValueError, KeyError, TypeError) as error:
+            self._file.close()
+            raise ChatError(f"{path} is no file of answers: {error}\nMove it away; all is then asked again.") from None
+
+    def close(self) -> None:
+        """Let others write the file."""
+        self._file.close()
+
+    async def ask(
+        self,
+        model: Model,
+        messages: list[ChatMessage],
+        *,
+        sample: int = 0,
+        tools: Sequence[ToolInfo] = (),
+        config: GenerateConfig | None = None,
+        about: str = "",
+    ) -> ModelOutput:
+        """The answer of a model; the one that is kept, if the same was asked before.
+
+        Args:
+            model: As `models.model_named` gives it.
+            messages: The conversation so far.
+            sample: Which of several answers to the same; it is no part of what the model reads.
+            tools: That it may call.
+            config: How it is sampled, such as `GenerateConfig(temperature=0.3)`.
+            about: What it is for; kept beside the answer, for people.
+        Raises:
+            CallError: If the model does not answer.
+            LinesError: If the answer cannot be written.
+        """
+        config = config or GenerateConfig()
+        name = name_of(model)
+        said = [name, prompt_hash(messages), [one.model_dump(mode="json") for one in tools]]
+        said += [config.model_dump(mode="json", exclude_none=True), sample]
+        asked = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+        if asked in self._answers:
+            output = ModelOutput.model_validate(self._answers[asked])
+            self._count(name, output, is_kept=True)
+            return output
+        patient = GenerateConfig(max_retries=MOST_RETRIES, attempt_timeout=TIMEOUT_S)
+        async with self._turns:
+            output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
+            self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
+        self._answers[asked] = document
+        self._count(name, output, is_kept=False)
+        return output
+
+    def _count(self, name: str, output: ModelOutput, *, is_kept: bool) -> None:
+        spent = self.spent.setdefault(name, Spent())
+        spent.kept += is_kept
+        spent.calls += not is_kept
+        if output.usage is not None:
+            spent.input_tokens += output.usage.input_tokens
+            spent.output_tokens += output.usage.output_tokens
+        if name in self._prices:
+            read, written = self._prices[name]
+            spent.cost = (read * spent.input_tokens + written * spent.output_tokens) / 1e6
+        self._report(name)
+
+
+def name_of(model: Model) -> str:
+    """A model's name; of one at an address what it is called there."""
+    return str(model).removeprefix(AT_ADDRESS)

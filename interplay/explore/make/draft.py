@@ -1,0 +1,94 @@
+"""What the makers work on: tasks and their graph, a scene, milestones; an instance once all of it is there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from interplay.explore.instance import SCHEMA, Instance, parse
+
+NUM_CANDIDATES = 8
+"""From which tasks are chosen, where there are several to choose; one task is given as it is (the published numbers)."""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What is to be made.
+
+    Attributes:
+        name: Of the instance.
+        candidates: Tasks to choose from.
+        hops: How many of them.
+        source: What the instance says of its making.
+    """
+
+    name: str
+    candidates: tuple[str, ...]
+    hops: int
+    source: Mapping[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """What the makers are told."""
+        return {"candidates": list(self.candidates), "tasks": self.hops}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What there is so far; every part is as `turns` lets it through.
+
+    Attributes:
+        tasks, reasoning, edges: Of the selector; an edge is `from`, `to`, `reason`.
+        scene: Of the scene designer: name, description, text, order, commands, notes; None before there is one.
+        milestones: Of the milestone writer, in the form of instances.
+    """
+
+    tasks: tuple[str, ...] = ()
+    reasoning: str = ""
+    edges: tuple[Mapping[str, Any], ...] = ()
+    scene: Mapping[str, Any] | None = None
+    milestones: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every part is there."""
+        return bool(self.tasks and self.scene and self.milestones)
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as the makers read it."""
+        graph = {"nodes": list(self.tasks), "edges": list(self.edges)}
+        chosen = {"selected_tasks": list(self.tasks), "selection_reasoning": self.reasoning, "dependency_graph": graph}
+        return chosen | {"scene": self.scene, "milestones": list(self.milestones)}
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with every change."""
+        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def document(self, brief: Brief) -> dict[str, Any]:
+        """The instance's document; of what is not there yet, nothing."""
+        scene = self.scene or {}
+        return {
+            "schema": SCHEMA,
+            "name": brief.name,
+            "selected_tasks": list(self.tasks),
+            "reasoning_graph": {"nodes": list(self.tasks), "edges": list(self.edges)},
+            "milestones": list(self.milestones),
+            "scene_name": scene.get("scene_name", ""),
+            "scene_description": scene.get("scene_description", ""),
+            "task_text": scene.get("task_text", "Not said yet."),
+            "atomic_tasks_ordered": list(scene.get("atomic_tasks_ordered", self.tasks)),
+            "commands": list(scene.get("commands", ())),
+            "source": dict(brief.source),
+        }
+
+    def instance(self, brief: Brief) -> Instance:
+        """The instance."""
+        return parse(self.document(brief), source=brief.name)
+
+    def with_graph(self, tasks: tuple[str, ...], reasoning: str, edges: tuple[Mapping[str, Any], ...]) -> Draft:
+        """The draft with another choice."""
+        return replace(self, tasks=tasks, reasoning=reasoning or self.reasoning, edges=edges)

@@ -1,0 +1,314 @@
+"""Which atomic tasks need knowledge of the game, and what they need of a player: asked of several models, several times each.
+
+Three rounds for each sample, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
+what must be known; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
+reply that cannot be used loses its labels; here each of two models or more answers at least five times, the majority decides,
+an unknown label is an error that is asked again and then listed, and tasks on which the models disagree wait for people.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation.metrics import Rate, rate
+from interplay.explore.instance import CAPABILITIES
+from interplay.explore.make.bank import verb_of
+
+YES, NO = "Yes", "No"
+"""Whether a task needs knowledge of the game: those that do are dropped."""
+LEAST_MODELS, LEAST_SAMPLES = 2, 5
+ATTEMPTS = 3
+"""At a reply that can be used: one and two more."""
+GROUPS = ("perception", "reasoning", "action")
+LABELS: Mapping[str, tuple[str, ...]] = {
+    group: tuple(name.partition(".")[2] for name in CAPABILITIES if name.startswith(f"{group}.")) for group in GROUPS
+}
+"""The taxonomy: 5 of perception, 3 of reasoning, 6 of action."""
+
+
+class KnowledgeError(InterplayError):
+    """A filter that cannot run, or a file of it that cannot be used."""
+
+
+class ReplyError(InterplayError):
+    """A reply that cannot be used; the text is what the model is told."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What one model said once of one task.
+
+    Attributes:
+        model: Its name.
+        verdict: `YES` or `NO`; None if no reply could be used.
+        description: What must be known; None if nothing.
+        capabilities: Of `CAPABILITIES`; None if no reply could be used.
+        errors: Why replies could not be used.
+    """
+
+    model: str
+    verdict: str | None
+    description: str | None = None
+    capabilities: frozenset[str] | None = None
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the samples of one task come to.
+
+    Attributes:
+        task: Its name.
+        verdict: `YES` or `NO`: of people, or of the majority of each model; None while it waits for people.
+        by_people: Whether people decided.
+        why: Why it waits, empty if it does not.
+        description: What must be known; None unless the verdict is `YES`.
+        capabilities: Labels that more than half of the samples have.
+        samples: All of them.
+    """
+
+    task: str
+    verdict: str | None
+    by_people: bool
+    why: str
+    description: str | None
+    capabilities: tuple[str, ...]
+    samples: tuple[Sample, ...] = field(repr=False)
+
+    @property
+    def kept(self) -> bool:
+        """Whether it goes on: it needs no knowledge of the game."""
+        return self.verdict == NO
+
+    def published(self) -> dict[str, Any]:
+        """As the published analysis has it."""
+        return {
+            "requires_domain_knowledge": self.verdict,
+            "domain_knowledge_description": self.description,
+            "capabilities": {
+                group: [name for name in LABELS[group] if f"{group}.{name}" in self.capabilities] for group in GROUPS
+            },
+        }
+
+
+# Replies
+
+
+def read_verdict(text: str) -> str:
+    """`YES` or `NO`, of a reply that is one of these words.
+
+    Raises:
+        ReplyError: If it is anything else.
+
+    >>> read_verdict(" no. ")
+    'No'
+    """
+    word = text.strip().strip(".!*\"'`").strip().capitalize()
+    if word not in (YES, NO):
+        raise ReplyError(f"it must be one word, Yes or No, and was {text.strip()[:60]!r}")
+    return word
+
+
+def read_description(text: str, verdict: str) -> str | None:
+    """What must be known, or None where nothing must.
+
+    Raises:
+        ReplyError: If it says nothing after a Yes, or something after a No.
+    """
+    said = text.strip().replace("\0", " ")
+    is_none = said.rstrip(".").lower() in ("none", "")
+    if is_none == (verdict == YES):
+        raise ReplyError("you answered Yes, so say what one must know" if is_none else "you answered No, so write None")
+    return None if is_none else said[:4000]
+
+
+def read_capabilities(text: str) -> frozenset[str]:
+    """Labels as in `CAPABILITIES`, of a reply that is one JSON object; words and fences around it are passed over.
+
+    Raises:
+        ReplyError: If there is none, or it has an unknown group or label, or lacks a group.
+    """
+    try:
+        document = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    except (ValueError, RecursionError):
+        raise ReplyError("it holds no JSON object") from None
+    if not isinstance(document, dict) or set(document) != set(GROUPS):
+        raise ReplyError(f"the object must have the keys {', '.join(GROUPS)} and no others")
+    found = set()
+    for group, labels in document.items():
+        if not isinstance(labels, list):
+            raise ReplyError(f"{group} must be a list, and was {labels!r:.60}")
+        for label in labels:
+            if label not in LABELS[group]:
+                raise ReplyError(f"{label!r:.60} is no label of {group}; labels are {', '.join(LABELS[group])}")
+            found.add(f"{group}.{label}")
+    return frozenset(found)
+
+
+# Votes
+
+
+def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *, num_samples: int = LEAST_SAMPLES) -> Verdict:
+    """What the samples of a task come to.
+
+    Models decide where each of them has `num_samples` verdicts and all have the same majority; otherwise the task waits until
+    people have decided.
+
+    Args:
+        task: Its name.
+        samples: Of all models.
+        decisions: Task -> verdict of people, which counts more than any model's.
+        num_samples: Verdicts that each model must have.
+    """
+    by_model: dict[str, list[str]] = {}
+    for one in samples:
+        by_model.setdefault(one.model, []).extend([] if one.verdict is None else [one.verdict])
+    majorities = {model: _majority(verdicts) for model, verdicts in by_model.items()}
+    why = ""
+    if short := [model for model, verdicts in by_model.items() if len(verdicts) < num_samples]:
+        why = f"{', '.join(short)} gave fewer than {num_samples} verdicts that can be used"
+    elif tied := [model for model, verdict in majorities.items() if verdict is None]:
+        why = f"{', '.join(tied)} said Yes as often as No"
+    elif len(set(majorities.values())) > 1:
+        why = "; ".join(f"{model} says {verdict}" for model, verdict in majorities.items())
+    verdict = decisions.get(task) or (None if why else next(iter(majorities.values()), None))
+    described = [one.description for one in samples if one.verdict == YES and one.description]
+    labelled = [one.capabilities for one in samples if one.capabilities is not None]
+    count = Counter(label for labels in labelled for label in labels)
+    return Verdict(
+        task,
+        verdict,
+        task in decisions,
+        "" if verdict is not None else why or "nobody was asked",
+        described[0] if verdict == YES and described else None,
+        tuple(label for label in CAPABILITIES if 2 * count[label] > len(labelled)),
+        tuple(samples),
+    )
+
+
+def _majority(verdicts: Sequence[str]) -> str | None:
+    yes = 2 * sum(verdict == YES for verdict in verdicts)
+    return None if yes == len(verdicts) else YES if yes > len(verdicts) else NO
+
+
+# Measures
+
+
+@dataclass(frozen=True)
+class Measures:
+    """How good a filter is, on tasks whose labels people wrote.
+
+    Attributes:
+        precision, recall: Of keeping: of the tasks that it keeps the share that should be; of those that should be kept the
+            share that it keeps. A task that waits for people is not kept.
+        dropped_precision, dropped_recall: The same of dropping.
+        consistency, dropped_consistency: How often two samples of one model on one task agree, on tasks that should be kept
+            and on those that should be dropped.
+        accuracy: Model -> share of its single verdicts that are right.
+        waiting: Share of the tasks that wait for people.
+    """
+
+    precision: Rate
+    recall: Rate
+    dropped_precision: Rate
+    dropped_recall: Rate
+    consistency: Rate
+    dropped_consistency: Rate
+    accuracy: Mapping[str, Rate]
+    waiting: Rate
+
+
+def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
+    """A filter against golden labels; tasks that have none are left out. Intervals are 95 % and count tasks."""
+    known = [one for one in verdicts if one.task in golden]
+    models = sorted({sample.model for one in known for sample in one.samples})
+
+    def share(of: str | None, right: Callable[[Verdict], bool], among: Callable[[Verdict], bool]) -> Rate:
+        chosen = [one for one in known if of in (None, golden[one.task]) and among(one)]
+        return rate((one.task, float(right(one)), 1.0) for one in chosen)
+
+    def consistency(of: str) -> Rate:
+        return rate((one.task, *_agreements(one)) for one in known if golden[one.task] == of)
+
+    def accuracy(model: str) -> Rate:
+        said = [
+            (one.task, sample.verdict == golden[one.task])
+            for one in known
+            for sample in one.samples
+            if sample.model == model and sample.verdict is not None
+        ]
+        return rate((task, float(right), 1.0) for task, right in said)
+
+    return Measures(
+        share(None, lambda one: golden[one.task] == NO, lambda one: one.verdict == NO),
+        share(NO, lambda one: one.verdict == NO, lambda one: True),
+        share(None, lambda one: golden[one.task] == YES, lambda one: one.verdict == YES),
+        share(YES, lambda one: one.verdict == YES, lambda one: True),
+        consistency(NO),
+        consistency(YES),
+        {model: accuracy(model) for model in models},
+        share(None, lambda one: one.verdict is None, lambda one: True),
+    )
+
+
+def _agreements(one: Verdict) -> tuple[float, float]:
+    """Pairs of samples of one model that agree, and all such pairs."""
+    alike = pairs = 0
+    for model in {sample.model for sample in one.samples}:
+        said = Counter(sample.verdict for sample in one.samples if sample.model == model and sample.verdict is not None)
+        total = said.total()
+        alike += sum(count * (count - 1) // 2 for count in said.values())
+        pairs += total * (total - 1) // 2
+    return float(alike), float(pairs)
+
+
+def by_verb(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:
+    """Verb -> how many tasks are kept, dropped and waiting, those with most tasks first."""
+    found: dict[str, dict[str, int]] = {}
+    for one in verdicts:
+        row = found.setdefault(verb_of(one.task), {"kept": 0, "dropped": 0, "waiting": 0})
+        row["waiting" if one.verdict is None else "kept" if one.kept else "dropped"] += 1
+    return dict(sorted(found.items(), key=lambda item: (-sum(item[1].values()), item[0])))
+
+
+# Files
+
+
+@cache
+def texts() -> dict[str, str]:
+    """The texts of `knowledge.toml`."""
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@cache
+def golden() -> dict[str, str]:
+    """Task -> `YES` or `NO`, of the golden set that comes with the package."""
+    document = tomllib.loads(Path(__file__).with_name("golden.toml").read_text(encoding="utf-8"))
+    return dict.fromkeys(document["no"], NO) | dict.fromkeys(document["yes"], YES)
+
+
+def read_decisions(path: Path) -> dict[str, str]:
+    """Task -> verdict, of a file in which people wrote Yes or No after the tab, one task a line; those without one wait on.
+
+    Raises:
+        KnowledgeError: If a line is anything else.
+    """
+    found: dict[str, str] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        name, _, rest = line.partition("\t")
+        word = rest.partition("\t")[0].strip().capitalize()
+        if word not in ("", YES, NO):
+            raise KnowledgeError(
+                f"{path}: line {number}: {rest!r:.60} is neither Yes nor No\nRemedy: write one of them after a tab."
+            )
+        if name.strip() and word:
+            found[name.strip()] = word
+    return found

@@ -1,0 +1,257 @@
+"""Instances without any model: a chain of tasks becomes a scene with a station for each, and a goal that names the last alone.
+
+`chains` proves by the tables that no hop can be left out; here the oracle solves each instance and looks at its hops.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from interplay.explore import checking, rules
+from interplay.explore.instance import CAPABILITIES, Instance, parse
+from interplay.explore.make.chains import LAST, PlanError, Way, carried_at_start, draw, times, words
+from interplay.explore.oracle.hops import Hops, examine, leaked
+from interplay.explore.oracle.proving import Verdict, prove
+from interplay.explore.oracle.replaying import packed
+from interplay.explore.rules import FRAME
+from interplay.world import VERSION
+
+_CLEAR = "/kill @e[type=!player]"
+"""First: the animals of the land could give what a chain must."""
+_PLACES = 9
+"""Round the player, for stations."""
+_NEAR, _FAR = 8, 12
+"""How far stations are, in blocks: too far for a player of chance."""
+_CAN = {
+    "mine": ("perception.spatial_perception", "action.move", "action.collect"),
+    "break": ("perception.spatial_perception", "reasoning.relational_reasoning", "action.move", "action.collect"),
+    "hunt": ("perception.entity_perception", "action.move", "action.attack", "action.collect"),
+    "craft": ("perception.inventory_perception", "reasoning.causal_reasoning", "action.craft"),
+    "smelt": ("perception.temporal_perception", "reasoning.causal_reasoning", "action.move", "action.craft"),
+    "sell": ("perception.entity_perception", "perception.inventory_perception", "action.move", "action.craft"),
+    "buy": ("perception.entity_perception", "perception.inventory_perception", "action.move", "action.craft"),
+    "collect": ("perception.spatial_perception", "action.move", "action.collect"),
+    "open": ("perception.spatial_perception", "reasoning.relational_reasoning", "action.move", "action.collect"),
+}
+"""Verb -> what it needs of a player."""
+
+
+def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> Instance:
+    """The scene, milestones and goal of a chain."""
+    commands, of_task = [_CLEAR], dict[str, dict[str, Any]]()
+    turn = rng.permutation(_PLACES)
+    opening: tuple[int, int] | None = None
+    for place, (way, often) in enumerate(zip(chain, times(chain), strict=True)):
+        angle = 2 * math.pi * (int(turn[place]) + float(rng.uniform(-0.15, 0.15))) / _PLACES
+        far = float(rng.uniform(_NEAR, _FAR))
+        at = round(far * math.sin(angle)), round(far * math.cos(angle))
+        if way.verb == "break":
+            opening = at
+        if way.verb == "open":
+            assert opening is not None
+            at = opening
+        commands += _station(way, often, at)
+        then = chain[place + 1] if place + 1 < len(chain) else None
+        of_task[way.task] = _rule(way, then, at)
+    commands += [f"/give @p minecraft:{item} {number}" for item, number in carried_at_start(chain).items()]
+    tasks = list(of_task)
+    document = {
+        "schema": 1,
+        "name": name,
+        "selected_tasks": tasks,
+        "reasoning_graph": {
+            "nodes": tasks,
+            "edges": [{"from": first.task, "to": then.task, "reason": _reason(first, then)} for first, then in pairwise(chain)],
+        },
+        "milestones": [
+            {
+                "task": way.task,
+                "milestone_id": way.task.replace(" ", "_"),
+                "description": _description(way, of_task[way.task]["params"]),
+                "rules": [of_task[way.task]],
+            }
+            for way in chain
+        ],
+        "task_text": f"Get {phrase(chain[-1].gives)}.",
+        "atomic_tasks_ordered": tasks,
+        "commands": commands,
+        "scene_name": f"stations_{'_'.join(way.verb for way in chain)}",
+        "scene_description": f"{len(chain)} stations round the player, each for one task, on flat land.",
+        "capabilities": [one for one in CAPABILITIES if any(one in _CAN[way.verb] for way in chain)],
+        "source": {"made_by": "interplay explore make --mode planner", "hops": len(chain)},
+    }
+    return parse(document, source=name)
+
+
+def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
+    """Commands for what a way needs where it is gone."""
+    x, z = at
+    if way.verb == "mine":
+        return [f"/fill ~{x} ~0 ~{z} ~{x} ~{often - 1} ~{z} minecraft:{way.what}"]
+    if way.verb == "hunt":
+        tag = "{NoAI:1b,Silent:1b,PersistenceRequired:1b}"
+        return [f"/summon minecraft:{way.what} ~{x + 2 * number} ~0 ~{z} {tag}" for number in range(often)]
+    if way.verb == "break":  # the plug is on the side of the player
+        dx, dz = (-int(math.copysign(1, x)), 0) if abs(x) >= abs(z) else (0, -int(math.copysign(1, z)))
+        return [
+            f"/fill ~{x - 1} ~0 ~{z - 1} ~{x + 1} ~2 ~{z + 1} minecraft:bedrock",
+            f"/setblock ~{x + dx} ~1 ~{z + dz} minecraft:{way.what}",
+        ]
+    if way.what == "barrel":
+        up = 1 if way.verb == "open" else 0
+        place = f"~{x} ~{up} ~{z}"
+        return [
+            f"/setblock {place} minecraft:barrel[facing=up]",
+            f"/replaceitem block {place} container.13 minecraft:{way.gives} {often * way.many}",
+        ]
+    if way.verb in ("sell", "buy"):
+        buy = f'{{id:"minecraft:{way.needs}",Count:{way.number}b}}'
+        sell = f'{{id:"minecraft:{way.gives}",Count:{way.many}b}}'
+        data = f"VillagerData:{{profession:{way.what},level:5,type:plains}}"
+        offers = f"Offers:{{Recipes:[{{buy:{buy},sell:{sell},maxUses:99}}]}}"
+        tag = f"{{NoAI:1b,Silent:1b,PersistenceRequired:1b,{data},{offers}}}"
+        return [f"/summon minecraft:villager ~{x} ~0 ~{z} {tag}"]
+    return [f"/setblock ~{x} ~0 ~{z} minecraft:{way.what}"] if way.what else []
+
+
+def _rule(way: Way, then: Way | None, at: tuple[int, int]) -> dict[str, Any]:
+    """How it is known that a way was gone; a recipe takes all its pieces at once, so that many must have been carried."""
+    if way.verb != "break":
+        number = then.number if then is not None and then.verb == "craft" else 1
+        return {"type": "inventory_has", "params": {"item": way.gives, "min_count": number}}
+    x, z = at
+    box = {"min": [x - 1, 0, z - 1], "max": [x + 1, 2, z + 1], "coordinate_frame": FRAME}
+    return {"type": "count_in_box_at_most", "params": {"kind": "block", "object": way.what, **box, "max_count": 0}}
+
+
+def _description(way: Way, params: Mapping[str, Any]) -> str:
+    if way.verb == "break":
+        return f"The {way.what} before the barrel is gone: nothing else lets anybody reach into the bedrock."
+    return f"{params['min_count']} of {way.gives} are carried: the player begins with none, and they come from this task alone."
+
+
+def _reason(first: Way, then: Way) -> str:
+    """Why one task needs the other, in 15 to 25 words."""
+    if then.verb == "open":
+        return f"The barrel with the {then.gives} is closed in by bedrock and nobody reaches it before the {first.what} is gone"
+    if then.verb in ("mine", "break"):
+        without = "leaves nothing" if then.verb == "mine" else "stays where it is"
+        given = f"which the player gets by {first.task!r} and by nothing else in the scene"
+        return f"The {then.what} {without} without the {then.needs} {given}"
+    uses = {
+        "craft": f"The recipe of {then.gives} takes {then.number} {then.needs}",
+        "smelt": f"The furnace makes {then.gives} out of {then.needs} alone",
+        "sell": f"The {then.what} gives an emerald for {then.needs} alone",
+        "buy": f"The {then.what} sells the {then.gives} for an emerald alone",
+    }
+    return f"{uses[then.verb]} and the player has none of it before {first.task!r} is done"
+
+
+def phrase(item: str) -> str:
+    """A thing in words, with its article.
+
+    >>> phrase("oak_boat"), phrase("iron_axe"), phrase("bread"), phrase("cooked_beef"), phrase("iron_boots")
+    ('an oak boat', 'an iron axe', 'some bread', 'some cooked beef', 'some iron boots')
+    """
+    said = item.replace("_", " ")
+    last = said.split()[-1]
+    is_many = last.endswith("s") and not last.endswith("ss") and last != "compass"
+    if last in words()["mass"] or is_many:
+        return f"some {said}"
+    return f"{'an' if said[0] in 'aeiou' else 'a'} {said}"
+
+
+# Making
+
+
+def make(
+    hops: int, name: str, rng: np.random.Generator, *, last: str | None = None, avoid: Iterable[Instance] = ()
+) -> Instance | None:
+    """An instance with its proof, or None where the chain that was drawn does not hold.
+
+    It holds if nothing is wrong with the document and the scene, the goal names no task, the oracle solves it and finds every
+    hop enforced, and neither doing nothing nor 20 players of chance reach a milestone.
+
+    Args:
+        hops: Tasks, each of which needs the one before.
+        name: Of the instance.
+        rng: Draws the chain and its places.
+        last: Verb of the last task, of `LAST`.
+        avoid: Instances that were made: it has other tasks, and another goal than those of as many hops.
+    Raises:
+        PlanError: If the tables give no chain.
+    """
+    instance = instance_of(draw(hops, rng, last), name, rng)
+    if any(_is_like(instance, other) for other in avoid) or leaked(instance)[0] or checking.check(instance).findings:
+        return None
+    verdict = prove(instance)
+    if not verdict.solved:
+        return None
+    found = examine(instance)
+    return replace(instance, proofs=(proof_of(instance, verdict, found),)) if holds(instance, found) else None
+
+
+def names(hops: Sequence[int], count: int, seed: int) -> dict[str, int]:
+    """Name -> hops, of `count` instances of each number of hops: names do not tell how many hops there are."""
+    order = np.random.default_rng(seed).permutation(len(hops) * count)
+    return {f"p{number:03}": hops[int(place) % len(hops)] for number, place in enumerate(order, 1)}
+
+
+def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] = (), tries: int = 40) -> Iterator[Instance]:
+    """Instances by name and hops, in order, each as it is made; the same seed gives the same.
+
+    Args:
+        numbers: Name -> hops.
+        seed: Of everything.
+        made: Those that are there already; they are not made again.
+        tries: Of each, until its turn is over; it is then left out.
+    """
+    there = {one.name: one for one in made}
+    turns = dict.fromkeys(numbers.values(), 0)
+    for name, hops in numbers.items():
+        verbs = LAST[min(hops, 2)]
+        last, turns[hops] = verbs[turns[hops] % len(verbs)], turns[hops] + 1
+        for attempt in range(tries) if name not in there else ():
+            rng = np.random.default_rng([seed, hops, turns[hops], attempt])
+            try:
+                one = make(hops, name, rng, last=last, avoid=there.values())
+            except PlanError:
+                one = None
+            if one is not None:
+                there[name] = one
+                yield one
+                break
+            if attempt >= tries // 4:
+                last = None  # what gives nothing new, such as the few animals, gives way to the others
+
+
+def proof_of(instance: Instance, verdict: Verdict, found: Hops) -> dict[str, Any]:
+    """What comes with the instance: the oracle's actions, what they reach, and what it found of the hops."""
+    return {
+        "instance": instance.name,
+        "content_hash": instance.content_hash,
+        "task_hash": instance.task().content_hash,
+        "ticks": verdict.ticks,
+        "milestones": {one.milestone: one.tick for one in verdict.milestones},
+        "semantics": rules.VERSION,
+        "world": VERSION,
+        "hops": asdict(found) | {"leaks": found.leaks},
+        "actions": packed(verdict.actions),
+    }
+
+
+def _is_like(one: Instance, other: Instance) -> bool:
+    same_goal = one.task_text == other.task_text and one.num_hops == other.num_hops
+    return same_goal or set(one.nodes) == set(other.nodes)
+
+
+def holds(instance: Instance, found: Hops) -> bool:
+    """Whether every hop is enforced, nothing is reached without acting on purpose, and the goal names no task on the way."""
+    reached = found.reached_at_start or found.reached_by_noop or found.reached_by_random
+    return found.depth == instance.num_hops and not reached and not found.named

@@ -1,0 +1,242 @@
+"""What makers look at: the scene as its commands build it, pictures, short walks, and facts of blocks, items and mobs.
+
+Nothing that is done here changes the draft. What cannot be done is said in the answer, for the maker to read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from interplay.envs import Frame, make
+from interplay.envs.png import png
+from interplay.envs.voxel import VoxelEnv
+from interplay.envs.voxel.actions import to_world
+from interplay.explore import facts, views
+from interplay.explore.evaluation.replies import clean, read_action
+from interplay.explore.instance import Instance
+from interplay.explore.make.draft import Brief, Draft
+from interplay.explore.rules import cell
+from interplay.tables import nearest
+from interplay.world import World, box, contents, run_all
+from interplay.world.registry import blocks, crafting, items, smelting, tools
+from interplay.world.registry.entity_types import KINDS, MOBS, NUM_THINGS
+
+INVENTORY = "inventory"
+PERSPECTIVES = (*views.VIEWS, INVENTORY)
+PREVIEW = ("first person", "overhead", "south")
+"""What a scene designer is shown of each scene."""
+PICTURE_SIZE = (320, 200)
+MOST_WALKS, MOST_TICKS = 20, 20
+_AROUND, _UP = 24, 16
+_PLACES = 6
+"""Cells of a block that are named."""
+_LAND = ("air", "grass_block", "dirt", "bedrock")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a maker gets to read and see.
+
+    Attributes:
+        text: In words.
+        pictures: PNG, each after its name in `text`.
+    """
+
+    text: str
+    pictures: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene when it is ready.
+
+    Attributes:
+        world: Only read.
+        refused: What became of commands that could not be run.
+    """
+
+    world: World
+    refused: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Blocks, mobs and carried items that are in it."""
+        return frozenset({*self._blocks, *(name for name, _ in self._mobs), *self._carried})
+
+    @cached_property
+    def _blocks(self) -> dict[str, list[tuple[int, int, int]]]:
+        """Name -> cells, counted from the player; blocks of the bare land are left out below the ground."""
+        x, y, z = cell(facts.feet(self.world))
+        low = max(0, x - _AROUND), max(0, z - _AROUND)
+        window = self.world.grid.blocks[low[0] : x + _AROUND, low[1] : z + _AROUND, y : y + _UP]
+        found: dict[str, list[tuple[int, int, int]]] = {}
+        for dx, dz, dy in np.argwhere(window != blocks.AIR).tolist():
+            name = blocks.name_of(int(window[dx, dz, dy]))
+            found.setdefault(name, []).append((low[0] + dx - x, dy, low[1] + dz - z))
+        ground = box(self.world, (x - _AROUND, y - 4, z - _AROUND), (x + _AROUND, y - 1, z + _AROUND))["blocks"]
+        return found | {name: found.get(name, []) for name in ground if name not in _LAND}
+
+    @cached_property
+    def _mobs(self) -> list[tuple[str, tuple[int, ...]]]:
+        spawn = facts.feet(self.world)
+        rows = self.world.entities[self.world.entities["kind"] >= NUM_THINGS]
+        return [
+            (KINDS[one["kind"]], tuple(round(one[axis] - at) for axis, at in zip("xyz", spawn, strict=True))) for one in rows
+        ]
+
+    @cached_property
+    def _carried(self) -> Counter[str]:
+        return Counter({name: count for name, count in contents(self.world.player.slots).items()})
+
+    def described(self) -> str:
+        """What is in it, in words."""
+        lines = [f"A command was refused: {one}" for one in self.refused]
+        for name, cells in sorted(self._blocks.items()):
+            places = ", ".join(f"~{x} ~{y} ~{z}" for x, y, z in cells[:_PLACES])
+            lines.append(
+                f"{len(cells) or 'some'} {name}"
+                + (f": {places}{' ...' * (len(cells) > _PLACES)}" if cells else " in the ground")
+            )
+        lines += [f"a {name} near ~{x} ~{y} ~{z}" for name, (x, y, z) in self._mobs]
+        return "\n".join(lines) or "Nothing stands there: the land is empty."
+
+    def carried(self) -> str:
+        """What the player carries."""
+        return ", ".join(f"{count} {name}" for name, count in sorted(self._carried.items())) or "nothing"
+
+    def seen(self, perspectives: Sequence[str]) -> Answer:
+        """Pictures, and what the player carries where that is asked for."""
+        return _seen(self.world, perspectives, self.carried())
+
+
+def build(brief: Brief, draft: Draft, more: Sequence[str] = ()) -> Scene:
+    """Build the scene of a draft, then run more commands."""
+    instance = replace(draft, milestones=()).instance(brief)
+    return build_instance(instance, more)
+
+
+def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
+    """As `build`, of an instance."""
+    env = make(replace(instance, commands=(), milestones=()).task())
+    assert isinstance(env, VoxelEnv)
+    env.reset(seed=instance.seed)
+    results = run_all(env.world, [*instance.commands, *more])
+    refused = tuple(f"{clean(one.command, 200)}: {clean(one.text, 300)}" for one in results if not one.worked)
+    world = facts.ready(env.world)
+    env.close()
+    return Scene(world, refused)
+
+
+def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) -> Answer:
+    """What a call of a tool comes to; whatever the arguments are, nothing is raised."""
+    if tool == "fact":
+        return Answer(fact(arguments.get("about"), arguments.get("name")))
+    if draft.scene is None:
+        return Answer("There is no scene yet.")
+    if tool == "walk":
+        return _walk(build(brief, draft).world, arguments.get("actions"))
+    perspectives = arguments.get("perspectives", list(PREVIEW))
+    if not isinstance(perspectives, list) or not perspectives or any(one not in PERSPECTIVES for one in perspectives):
+        return Answer(f"perspectives must be a list of {', '.join(PERSPECTIVES)}.")
+    given = arguments.get("commands", []) if tool == "commands" else []
+    if not isinstance(given, list) or not all(isinstance(one, str) for one in given) or len(given) > 120:
+        return Answer("commands must be a list of at most 120 texts.")
+    scene = build(brief, draft, given)
+    shown = scene.seen(list(dict.fromkeys(perspectives)))
+    return Answer(f"{scene.described()}\n{shown.text}", shown.pictures)
+
+
+def preview(scene: Scene) -> Answer:
+    """What a scene designer is shown of their scene."""
+    shown = scene.seen(PREVIEW)
+    return Answer(f"{scene.described()}\nThe player carries {scene.carried()}.\n{shown.text}", shown.pictures)
+
+
+def _seen(world: World, perspectives: Sequence[str], carried: str) -> Answer:
+    wanted = [one for one in perspectives if one != INVENTORY]
+    said = [f"The player carries {carried}."] if INVENTORY in perspectives else []
+    said += [f"Pictures, in order: {', '.join(wanted)}."] if wanted else []
+    spawn = facts.feet(world)
+    taken = [views.picture(world, spawn, one, PICTURE_SIZE) for one in wanted]
+    return Answer("\n".join(said), tuple(png(Frame(one), level=6) for one in taken))
+
+
+def _walk(world: World, actions: Any) -> Answer:
+    """Press keys for a while."""
+    if not isinstance(actions, list) or not 0 < len(actions) <= MOST_WALKS:
+        return Answer(f"actions must be a list of 1 to {MOST_WALKS}.")
+    spawn = facts.feet(world)
+    for number, one in enumerate(actions):
+        values = one if isinstance(one, Mapping) else {}
+        played = read_action(values.get("keys"), values.get("ticks", 1), most_ticks=MOST_TICKS)
+        if played.is_refused:
+            return Answer(f"actions[{number}]: {played.why}.")
+        for tick in range(played.ticks):
+            pressed = {name: value for name, value in played.action.items() if name != "camera" or tick == 0}
+            world.step(to_world(pressed))
+    me = world.player
+    place = " ".join(f"~{now - at:.1f}" for now, at in zip(facts.feet(world), spawn, strict=True))
+    carried = ", ".join(f"{count} {name}" for name, count in sorted(contents(me.slots).items())) or "nothing"
+    text = f"The player stands at {place}, looks to yaw {me.yaw:.0f}, pitch {me.pitch:.0f}, and carries {carried}."
+    shown = _seen(world, (views.FIRST_PERSON,), carried)
+    return Answer(f"{text}\n{shown.text}", shown.pictures)
+
+
+def fact(about: Any, name: Any) -> str:
+    """What this world knows of a block, an item or a mob, in words."""
+    known: dict[str, Mapping[str, Any]] = {"block": blocks.BY_NAME, "item": items.BY_NAME, "mob": MOBS}
+    if about not in known:
+        return f"about must be one of {', '.join(known)}."
+    if not isinstance(name, str) or (bare := name.removeprefix("minecraft:")) not in known[about]:
+        hint = nearest(name, known[about]) if isinstance(name, str) else ""
+        return f"There is no {about} {clean(name, 60)!r} in this world{'; ' + hint if hint else ''}."
+    return {"block": _block_fact, "item": _item_fact, "mob": _mob_fact}[about](bare)
+
+
+def _block_fact(name: str) -> str:
+    block = blocks.BY_NAME[name]
+    said = {
+        "block": name,
+        "hardness": block.hardness,
+        "best_tool": tools.best_tool(name),
+        "drops_nothing_without_its_tool": tools.needs_tool(name),
+        "properties": {key: list(values) for key, values in block.properties.items()},
+    }
+    return json.dumps(said)
+
+
+def _item_fact(name: str) -> str:
+    item = items.BY_NAME[name]
+    made = [
+        {
+            "count": one.count,
+            "of": [sorted(choice)[:8] for choice in one.ingredients],
+            "needs_a_crafting_table": one.width > 2 or one.height > 2 or len(one.ingredients) > 4,
+        }
+        for one in crafting.recipes_for(name)
+    ]
+    smelted = [source for source, result in smelting.SMELTING["furnace"].items() if result == name]
+    said = {
+        "item": name,
+        "recipes": made,
+        "smelted_from": smelted,
+        "food": item.food,
+        "burns_for_ticks": item.fuel,
+        "stack": item.stack,
+    }
+    return json.dumps(said)
+
+
+def _mob_fact(name: str) -> str:
+    mob = MOBS[name]
+    temper = ("passive", "neutral", "hostile", "golem", "person")[mob.temper]
+    return json.dumps(
+        {"mob": name, "temper": temper, "health": mob.health, "follows": list(mob.lures), "eats": list(mob.foods)}
+    )

@@ -1,0 +1,261 @@
+"""Making many instances with language models: candidates and hops by seed, several makers or one, all of it kept.
+
+Every answer of a model is kept by `Chat`, and what came of each instance in a file of its own, so that a command that was
+stopped goes on where it was. An instance that passes the gate is recorded as an episode of the oracle, its proof.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentImage,
+    ContentText,
+    GenerateConfig,
+    Model,
+)
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation import inspect_task  # noqa: F401  (makes scripted models known by name)
+from interplay.explore.instance import Instance
+from interplay.explore.make import debate, scripted  # noqa: F401  (makes scripted makers known by name)
+from interplay.explore.make.chat import FOLDER, Chat
+from interplay.explore.make.debate import Made, Message, Reply
+from interplay.explore.make.draft import NUM_CANDIDATES, Brief
+from interplay.explore.make.gate import Ruling
+from interplay.explore.make.roles import TEXTS, Role
+from interplay.explore.oracle.hops import depth
+from interplay.explore.oracle.recording import record
+from interplay.files import write_bytes
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+MODES = {"multi": debate.multi, "single": debate.single}
+"""Several makers in turn, or one with one prompt."""
+MAKINGS = FOLDER / "makings"
+"""Of a data folder: what came of each instance."""
+INSTANCES = FOLDER / "instances"
+"""Of a data folder: those that passed, where no other place is named."""
+HOPS = (2, 4)
+"""From and to, where nothing is said; drawn by seed for each instance."""
+
+
+class SynthesisError(InterplayError):
+    """Instances that cannot be made as asked."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be made.
+
+    Attributes:
+        tasks: From which candidates are drawn, such as those the knowledge filter kept.
+        modes: Of `MODES`; two make one instance each of the same candidates.
+        count: Instances of each mode.
+        hops: Tasks of an instance; None draws it within `HOPS`.
+        seed: Of candidates and hops.
+        model: Who makes them, for names and `source`.
+    Raises:
+        SynthesisError: If there are too few tasks.
+    """
+
+    tasks: tuple[str, ...]
+    modes: tuple[str, ...]
+    count: int
+    hops: int | None
+    seed: int
+    model: str
+
+    def __post_init__(self) -> None:
+        most = self.hops or HOPS[1]
+        if len(set(self.tasks)) < most:
+            raise SynthesisError(
+                f"there are {len(set(self.tasks))} tasks to choose from, and an instance takes up to {most}\n"
+                "Name a file with more tasks, or ask for fewer hops."
+            )
+
+    def briefs(self) -> Iterator[tuple[str, Brief]]:
+        """Mode and brief of each instance; what differs between the modes of one number is the name alone."""
+        known = sorted(set(self.tasks))
+        prompts = hashlib.sha256(TEXTS.read_bytes()).hexdigest()[:12]
+        for number in range(self.count):
+            rng = np.random.default_rng([self.seed, number])
+            hops = int(rng.integers(HOPS[0], HOPS[1] + 1)) if self.hops is None else self.hops
+            num_candidates = min(len(known), max(NUM_CANDIDATES, hops) if hops > 1 else 1)
+            drawn = tuple(known[index] for index in rng.choice(len(known), num_candidates, replace=False))
+            told = {"candidates": list(drawn), "hops": hops, "seed": self.seed, "number": number, "model": self.model}
+            pair = _digest(told)
+            for mode in self.modes:
+                # The name says nothing of the mode: people who review it are not to know.
+                name = f"m{_digest(told | {'mode': mode, 'prompts': prompts})}"
+                yield mode, Brief(name, drawn, hops, {"made": told | {"mode": mode, "pair": pair, "prompts": prompts}})
+
+
+@dataclass
+class Far:
+    """How far a synthesis is.
+
+    Attributes:
+        done, total: Instances.
+        passed: Of those that are done.
+        turn: The last turn that anybody took.
+    """
+
+    done: int
+    total: int
+    passed: int = 0
+    turn: str = ""
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What was made.
+
+    Attributes:
+        makings: Each instance that was to be made.
+        files: Name -> its file, of those that passed.
+    """
+
+    makings: tuple[Mapping[str, Any], ...]
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def by_mode(self) -> list[dict[str, Any]]:
+        """A row for each mode: how many were made, passed at once, after a revision, or were refused, and what that took."""
+        rows = []
+        for mode in dict.fromkeys(one["mode"] for one in self.makings):
+            own = [one for one in self.makings if one["mode"] == mode]
+            passed = [one for one in own if one["passed"]]
+            rows.append(
+                {
+                    "mode": mode,
+                    "instances": len(own),
+                    "passed": len(passed),
+                    "repaired": sum(bool(one["first_reasons"]) for one in passed),
+                    "refused": len(own) - len(passed),
+                    "turns": sum(len(one["turns"]) for one in own),
+                    "debates": sum(one["debates"] for one in own),
+                    "refused_replies": sum(count for one in own for kind, count in one["replies"].items() if kind != "used"),
+                }
+            )
+        return rows
+
+
+async def make(
+    plan: Plan,
+    archive: Archive,
+    chat: Chat,
+    model: Model,
+    *,
+    roles: Mapping[str, Model] | None = None,
+    out: Path | None = None,
+    num_at_once: int = 2,
+    report: Callable[[Far], None] = lambda far: None,
+) -> Synthesis:
+    """Make what a plan says; what was made before is read, what was begun goes on from the answers that are kept.
+
+    Args:
+        plan: What is to be made.
+        archive: Where proofs are recorded, and where it is kept what came of each.
+        chat: Asks the models.
+        model: Who plays the makers.
+        roles: Role -> another model for it.
+        out: Folder of the instances that pass; `INSTANCES` of the data folder if not given.
+        num_at_once: Instances at once.
+        report: Called after each turn and instance.
+    Raises:
+        CallError: If a model does not answer; run it again to go on.
+    """
+    briefs = list(plan.briefs())
+    far, turns = Far(0, len(briefs)), asyncio.Semaphore(num_at_once)
+    folder = archive.root / INSTANCES if out is None else out
+    folder.mkdir(parents=True, exist_ok=True)
+    (archive.root / MAKINGS).mkdir(parents=True, exist_ok=True)
+
+    async def ask(role: Role, messages: Sequence[Message], about: str) -> Reply:
+        config = GenerateConfig(temperature=role.temperature)
+        output = await chat.ask(
+            (roles or {}).get(role.name, model), [_chat_message(one) for one in messages], config=config, about=about
+        )
+        return Reply(output.completion, output.stop_reason == "content_filter")
+
+    def took(turn: str) -> None:
+        far.turn = turn
+        report(far)
+
+    async def one(mode: str, brief: Brief) -> dict[str, Any]:
+        path = archive.root / MAKINGS / f"{brief.name}.json"
+        async with turns:
+            document = _kept(path, folder)
+            if document is None:
+                made = await MODES[mode](brief, ask, took)
+                document = await asyncio.to_thread(_keep, made, archive, path, folder)
+        far.done, far.passed = far.done + 1, far.passed + document["passed"]
+        report(far)
+        return document
+
+    report(far)
+    makings = await asyncio.gather(*(one(mode, brief) for mode, brief in briefs))
+    return Synthesis(tuple(makings), {each["name"]: folder / f"{each['name']}.json" for each in makings if each["passed"]})
+
+
+def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
+    """What came of an instance that was made before."""
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError):  # never made, or torn when the machine stopped
+        return None
+    if document["passed"] and not (folder / path.name).exists():
+        write_bytes(folder / path.name, _written(document["document"]))
+    return document
+
+
+def _keep(made: Made, archive: Archive, path: Path, folder: Path) -> dict[str, Any]:
+    """Record the proof of an instance that passed, and write what came of it."""
+    document = made.to_json()
+    if made.instance is not None and made.ruling is not None:
+        instance = proved(made.instance, made.ruling, archive)
+        document["document"] = instance.to_json()
+        write_bytes(folder / path.name, _written(document["document"]))
+    write_bytes(path, json.dumps(document).encode())
+    return document
+
+
+def proved(instance: Instance, ruling: Ruling, archive: Archive) -> Instance:
+    """The instance with its proof, which is recorded as an episode."""
+    assert ruling.passed
+    assert ruling.verdict is not None
+    proof = record(archive, instance, ruling.verdict).to_json()
+    hops = {"edges": [asdict(edge) for edge in ruling.edges], "depth": depth(instance.nodes, ruling.edges)}
+    return replace(instance, proofs=(proof | {"hops": hops},))
+
+
+def _written(document: Mapping[str, Any]) -> bytes:
+    return (json.dumps(document, indent=1) + "\n").encode()
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:10]
+
+
+def _chat_message(message: Message) -> ChatMessage:
+    if message.author == "system":
+        return ChatMessageSystem(content=message.text)
+    if message.author == "assistant":
+        return ChatMessageAssistant(content=message.text)
+    pictures = [f"data:image/png;base64,{base64.b64encode(one).decode()}" for one in message.pictures]
+    content: list[Content] = [ContentText(text=message.text), *(ContentImage(image=one) for one in pictures)]
+    return ChatMessageUser(content=content)

@@ -1,0 +1,317 @@
+"""`interplay report explore`: how instances were made, and what people and models make of them, in a referee's tables.
+
+What the review of MineExplorer (Ju et al. 2026) asks for: tasks filtered and kept, the ablation of the makers, agreement
+between people, and results by length and by prerequisites.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.explore.instance import Instance
+from interplay.explore.make.reviews import Agreement, Verdicts, agreement, decided, paired, valid_share, verdicts_of
+from interplay.rank.bias import share
+from interplay.report.table import Cell, Column, Report, Section, Table
+from interplay.study.reviewing.part import QUESTIONS
+from interplay.study.reviewing.reviews import Review
+
+KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
+"""What the knowledge filter says of a task; those that wait are for people to decide."""
+ORDER = ("multi", "single", "planner")
+"""Modes as tables have them; others follow."""
+OTHER = "other"
+"""Mode of instances that do not say how they were made."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One instance and its reviews.
+
+    Attributes:
+        instance: As the study has it.
+        reviews: The last word of everybody.
+    """
+
+    instance: Instance
+    reviews: tuple[Review, ...]
+
+    @property
+    def mode(self) -> str:
+        """How it was made."""
+        planned = "planner" if "--mode planner" in str(self.instance.source.get("made_by", "")) else OTHER
+        return str(self._made.get("mode", planned))
+
+    @property
+    def pair(self) -> str:
+        """What it shares with the other instance of the same candidates; empty if there is none."""
+        return str(self._made.get("pair", ""))
+
+    @property
+    def depth(self) -> int | None:
+        """Tasks on the longest way through enforced edges, as its last proof says."""
+        found: Any = [one.get("hops") for one in self.instance.proofs if one.get("hops")]
+        return found[-1].get("depth") if found else None
+
+    @property
+    def verdict(self) -> bool | None:
+        """What most reviewers say."""
+        return decided({one.reviewer: one.is_valid for one in self.reviews})
+
+    @property
+    def _made(self) -> Mapping[str, Any]:
+        made = self.instance.source.get("made")
+        return made if isinstance(made, Mapping) else {}
+
+
+@dataclass(frozen=True)
+class Played:
+    """One run of a model.
+
+    Attributes:
+        model, hops: Who, and how many tasks.
+        prerequisites: Edges of the graph.
+        is_done: Whether every milestone was reached.
+        tasks: Atomic tasks of the instance.
+    """
+
+    model: str
+    hops: int
+    prerequisites: int
+    is_done: bool
+    tasks: tuple[str, ...] = ()
+
+
+def explore_report(
+    *,
+    verdicts: Mapping[str, str] = {},
+    makings: Sequence[Mapping[str, Any]] = (),
+    reviewed: Sequence[Reviewed] = (),
+    runs: Sequence[Played] = (),
+    rules: Iterable[str] = (),
+) -> Report:
+    """The report.
+
+    Args:
+        verdicts: Atomic task -> `kept`, `dropped` or `waiting`, of the knowledge filter.
+        makings: What came of each instance that was to be made: `synthesis` keeps them.
+        reviewed: Instances that people have reviewed.
+        runs: Of models.
+        rules: How many reviewers there are, and when a third one is asked, as each study fixed it.
+    """
+    num_reviews = sum(len(one.reviews) for one in reviewed)
+    return Report(
+        "explore",
+        "Making and reviewing instances",
+        "How the instances of Explore were made, and whether people call them valid.",
+        (
+            _filter_section(verdicts, runs),
+            _making_section(makings, reviewed),
+            _agreement_section(reviewed, rules),
+            _length_section(reviewed, runs),
+        ),
+        (
+            ("tasks", str(len(verdicts))),
+            ("instances made", str(len(makings))),
+            ("reviewed", str(len(reviewed))),
+            ("reviews", str(num_reviews)),
+            ("people", str(len({one.reviewer for each in reviewed for one in each.reviews}))),
+            ("runs", str(len(runs))),
+        ),
+    )
+
+
+def modes_of(makings: Iterable[Mapping[str, Any]], reviewed: Iterable[Reviewed]) -> list[str]:
+    """Every mode there is, in the order of tables."""
+    found = dict.fromkeys([*(str(one["mode"]) for one in makings), *(one.mode for one in reviewed)])
+    return [*(mode for mode in ORDER if mode in found), *(mode for mode in found if mode not in ORDER)]
+
+
+# Sections
+
+
+def _filter_section(verdicts: Mapping[str, str], runs: Sequence[Played]) -> Section:
+    verbs = Counter(task.partition(" ")[0] for task in verdicts)
+    rows: list[tuple[Cell, ...]] = []
+    for verb, number in verbs.most_common():
+        own = Counter(state for task, state in verdicts.items() if task.partition(" ")[0] == verb)
+        rows.append((verb, number, own[KEPT], own[DROPPED], own[WAITING]))
+    every = Counter(verdicts.values())
+    rows.append(("all", len(verdicts), every[KEPT], every[DROPPED], every[WAITING]))
+    columns = [
+        Column("verb"),
+        *(Column(name, "count") for name in ("before the filter", "kept", "dropped", "waiting for people")),
+    ]
+    caption = "Tasks of the bank that went through the knowledge filter: before it, and what it kept."
+    counts = Table("filter", "Tasks before and after the filter", tuple(columns), tuple(rows), caption)
+    parts = {"every task kept": lambda states: set(states) == {KEPT}, "some task dropped": lambda states: DROPPED in states}
+    apart: list[tuple[Cell, ...]] = []
+    for name, belongs in parts.items():
+        own = [one for one in runs if belongs([verdicts.get(task, WAITING) for task in one.tasks])]
+        for model in sorted({one.model for one in own}):
+            apart.append((name, model, *_done(one for one in own if one.model == model)))
+    heads = (Column("instances"), Column("model"), Column("runs", "count"), Column("done", "count"), *_interval("share done"))
+    note = "Runs of instances all of whose tasks the filter kept, and of those with a dropped one. Wilson's 95 % intervals."
+    return Section(
+        "filter",
+        "Which tasks were kept",
+        (),
+        (counts, Table("filter_runs", "Runs on kept and dropped tasks", heads, tuple(apart), note)),
+    )
+
+
+def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Reviewed]) -> Section:
+    modes = modes_of(makings, reviewed)
+    gate: list[tuple[Cell, ...]] = []
+    for mode in modes:
+        own = [one for one in makings if one["mode"] == mode]
+        if own:
+            passed = [one for one in own if one["passed"]]
+            at_once = sum(not one["first_reasons"] for one in passed)
+            of_all = share(len(passed), len(own))
+            gate.append(
+                (mode, len(own), at_once, len(passed) - at_once, len(own) - len(passed), of_all.share, of_all.low, of_all.high)
+            )
+    names = ("made", "passed at once", "passed after repair", "refused")
+    columns = (Column("mode"), *(Column(name, "count") for name in names), *_interval("share passed"))
+    by_gate = Table("gate", "What the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
+    caption = "Valid if most of its reviewers say so. Of all made: what the gate refused is not valid. Wilson's 95 % intervals."
+    refused = Counter(str(one["mode"]) for one in makings if not one["passed"])
+    rows: list[tuple[Cell, ...]] = []
+    for mode in modes:
+        own_reviewed = [one for one in reviewed if one.mode == mode]
+        if own_reviewed or refused[mode]:
+            good = valid_share(one.verdict for one in own_reviewed)
+            of_all = valid_share([*(one.verdict for one in own_reviewed), *[False] * refused[mode]])
+            undecided = sum(one.verdict is None for one in own_reviewed)
+            rows.append((mode, good.num, good.part, undecided, good.share, good.low, good.high, of_all.num, of_all.share))
+    heads = (Column("reviewed", "count"), Column("valid", "count"), Column("undecided", "count"))
+    ends = (Column("of all made", "count"), Column("share valid of all made", "number", 3))
+    ablation = Table(
+        "ablation", "Valid instances by mode", (Column("mode"), *heads, *_interval("share valid"), *ends), tuple(rows), caption
+    )
+    return Section("making", "How instances were made", (), (by_gate, ablation, _paired_table(makings, reviewed, modes)))
+
+
+def _paired_table(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Reviewed], modes: Sequence[str]) -> Table:
+    """Two modes on the same candidates."""
+    said: dict[tuple[str, str], bool | None] = {(one.pair, one.mode): one.verdict for one in reviewed if one.pair}
+    for one in makings:
+        if not one["passed"]:
+            said[str(one["source"]["made"]["pair"]), str(one["mode"])] = False
+    rows: list[tuple[Cell, ...]] = []
+    for place, first in enumerate(modes):
+        for second in modes[place + 1 :]:
+            pairs = [pair for pair, mode in said if mode == first and (pair, second) in said]
+            both = [(said[pair, first], said[pair, second]) for pair in pairs]
+            tested = paired([(bool(a), bool(b)) for a, b in both if a is not None and b is not None])
+            if pairs:
+                left_out = len(pairs) - tested.num
+                rows.append(
+                    (
+                        f"{first}, {second}",
+                        tested.num,
+                        tested.both,
+                        tested.first_only,
+                        tested.second_only,
+                        tested.neither,
+                        left_out,
+                        tested.p,
+                    )
+                )
+    names = ("pairs", "both valid", "first only", "second only", "neither", "undecided, left out")
+    columns = (Column("modes"), *(Column(name, "count") for name in names), Column("p", "p"))
+    caption = "Pairs made of the same candidates; McNemar's exact test, two-sided. What the gate refused is not valid."
+    return Table("paired", "Modes on the same candidates", columns, tuple(rows), caption)
+
+
+def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Section:
+    asked: dict[str, Callable[[Review], bool]] = {"verdict": lambda one: one.is_valid}
+    asked |= {text: (lambda one, name=name: one.answers[name]) for name, text in QUESTIONS.items()}
+    rows: list[tuple[Cell, ...]] = []
+    for text, read in asked.items():
+        found: Agreement = agreement(_verdicts(reviewed, read))
+        rows.append((text, found.num, *found.table, found.agreement, found.kappa, found.low, found.high, found.cohen))
+    counts = tuple(Column(name, "count") for name in ("instances", "all yes", "all no", "split"))
+    shares = tuple(Column(name, "number", 3) for name in ("pairs alike", "kappa", "low", "high", "Cohen's kappa"))
+    caption = (
+        "Fleiss' kappa, with the 95 % interval of 2,000 resamples of instances; Cohen's where the same two people have "
+        "reviewed everything. Instances with two reviews or more."
+    )
+    table = Table("agreement", "Agreement between people", (Column("question"), *counts, *shares), tuple(rows), caption)
+    raw = [
+        (
+            one.instance.name, one.mode, one.instance.num_hops, len(one.instance.edges), len(one.reviews),
+            sum(each.is_valid for each in one.reviews), {None: "undecided", True: "valid", False: "not valid"}[one.verdict],
+        )
+        for one in sorted(reviewed, key=lambda one: one.instance.name)
+    ]  # fmt: skip
+    heads = (
+        Column("instance"),
+        Column("mode"),
+        *(Column(name, "count") for name in ("hops", "prerequisites", "reviews", "valid")),
+    )
+    every = Table(
+        "reviews", "Every instance", (*heads, Column("most say")), tuple(raw), "Prerequisites are the edges of its graph."
+    )
+    return Section("agreement", "How far people agree", tuple(rules), (table, every))
+
+
+def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Section:
+    parts = (
+        ("hops", "hops", lambda one: one.instance.num_hops),
+        ("prerequisites", "prerequisites", lambda one: len(one.instance.edges)),
+        ("depth", "tasks on the longest enforced way", lambda one: one.depth),
+    )
+    tables = [_by(reviewed, *part) for part in parts]
+    sizes: dict[str, Callable[[Played], int]] = {"hops": lambda one: one.hops, "prerequisites": lambda one: one.prerequisites}
+    for name, size in sizes.items():
+        rows: list[tuple[Cell, ...]] = []
+        for model in sorted({one.model for one in runs}):
+            for number in sorted({size(one) for one in runs if one.model == model}):
+                rows.append((model, number, *_done(one for one in runs if one.model == model and size(one) == number)))
+        columns = (
+            Column("model"),
+            Column(name, "count"),
+            Column("runs", "count"),
+            Column("done", "count"),
+            *_interval("share done"),
+        )
+        caption = (
+            "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
+        )
+        tables.append(Table(f"runs_{name}", f"Runs of models by {name}", columns, tuple(rows), caption))
+    return Section("length", "By length and prerequisites", (), tuple(tables))
+
+
+def _by(reviewed: Sequence[Reviewed], name: str, words: str, of: Callable[[Reviewed], int | None]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for mode in modes_of((), reviewed):
+        for number in sorted({value for one in reviewed if one.mode == mode and (value := of(one)) is not None}):
+            good = valid_share(one.verdict for one in reviewed if one.mode == mode and of(one) == number)
+            rows.append((mode, number, good.num, good.part, good.share, good.low, good.high))
+    columns = (
+        Column("mode"),
+        Column(words, "count"),
+        Column("reviewed", "count"),
+        Column("valid", "count"),
+        *_interval("share valid"),
+    )
+    return Table(f"valid_{name}", f"Valid instances by {words}", columns, tuple(rows), "Wilson's 95 % intervals.")
+
+
+def _interval(name: str) -> tuple[Column, ...]:
+    return Column(name, "number", 3), Column("low", "number", 3), Column("high", "number", 3)
+
+
+def _verdicts(reviewed: Sequence[Reviewed], read: Callable[[Review], bool]) -> Verdicts:
+    return verdicts_of([(one.instance.name, each.reviewer, read(each)) for one in reviewed for each in one.reviews])
+
+
+def _done(runs: Iterable[Played]) -> tuple[Cell, ...]:
+    """Runs, those that were done, their share and its interval."""
+    own = list(runs)
+    found = share(sum(one.is_done for one in own), len(own))
+    return found.num, found.part, found.share, found.low, found.high

@@ -1,0 +1,93 @@
+"""What `interplay report explore` reads: the filter's votes, what came of instances, reviews, and runs of models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import InterplayError
+from interplay.explore.evaluation import metrics, runs
+from interplay.explore.instance import parse
+from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed
+from interplay.store import Database
+from interplay.study.reviewing.reviews import Review, Reviews
+from interplay.study.studies import Studies
+
+MAKINGS = Path("explore") / "make" / "makings"
+"""Of a data folder; `explore.make.synthesis` writes it, and brings Inspect."""
+
+VOTES = Path("explore") / "make" / "filter" / "votes.json"
+"""Of a data folder; `interplay explore filter` writes it."""
+
+
+def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
+    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one.
+
+    Raises:
+        InterplayError: If it is no such file.
+    """
+    if path is None and not (path := data / VOTES).exists():
+        return {}
+    states = {"No": KEPT, "Yes": DROPPED, None: WAITING}
+    try:
+        return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InterplayError(
+            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote."
+        ) from None
+
+
+def makings(data: Path) -> list[dict[str, Any]]:
+    """What came of each instance that was to be made in a data folder, without those whose file is torn."""
+    found = []
+    for path in sorted((data / MAKINGS).glob("*.json")):
+        try:
+            found.append(json.loads(path.read_bytes()))
+        except ValueError:  # the machine stopped while it was written; it is made again
+            continue
+    return found
+
+
+def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Reviewed], list[str]]:
+    """Instances that people have reviewed, and what each study fixed about reviewers, as sentences.
+
+    Args:
+        studies: Ids; None: every study of reviews.
+    Raises:
+        NotFoundError: If there is no such study.
+        InterplayError: If one is no study of reviews.
+    """
+    service = Studies(database)
+    opened = (
+        [one.study for one in service.all() if one.study.review is not None]
+        if studies is None
+        else [service.get(one).study for one in studies]
+    )
+    by_instance: dict[str, list[Review]] = {}
+    documents: dict[str, Mapping[str, Any]] = {}
+    rules = []
+    for study in opened:
+        if study.review is None:
+            raise InterplayError(f'{study.id} is no study of reviews\nName one whose file says kind = "review".')
+        third = "a third one where two disagree" if study.review.third else "and no other where they disagree"
+        rules.append(f"Study {study.id}: {study.review.raters} reviewers for each instance, {third}; fixed before it opened.")
+        for one in Reviews(database, service).of_study(study.id):
+            part = service.version(one.version).review
+            assert part is not None
+            by_instance.setdefault(one.instance, []).append(one)
+            documents[one.instance] = part.instances[one.instance]
+    return [Reviewed(parse(documents[name], source=name), tuple(own)) for name, own in by_instance.items()], rules
+
+
+def played(data: Path) -> list[Played]:
+    """Runs of models that were played to their end."""
+    found = []
+    for run in runs.read_all(data):
+        result = metrics.result_of(run)
+        if result.failed is None and result.outcomes:
+            needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
+            tasks = () if run.instance is None else run.instance.nodes
+            found.append(Played(result.model, result.hops, needs, result.is_done, tasks))
+    return found
