@@ -172,8 +172,8 @@ def test_names_lead_to_files(tmp_path):
     assert published.files_of(["published", "explore/0076"]) == published.files_of([str(folder)])
     assert (folder / "NOTICE").is_file()
     planned = published.files_of(["planner"])
-    assert (len(planned), published.file_of("explore/p001") in planned) == (89, True)
-    assert len(published.names()) == 115
+    assert (len(planned), published.file_of("explore/p001") in planned) == (100, True)
+    assert len(published.names()) == 126
     with pytest.raises(NotFoundError, match=r"unknown instance 'explore/0077'; did you mean 'explore/0076'"):
         published.file_of("explore/0077")
     with pytest.raises(InstanceError, match=r"holds no .json file"):
