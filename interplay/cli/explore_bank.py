@@ -34,7 +34,6 @@ def bank(
     Try:  interplay explore bank --out bank.json
     """
     from interplay.explore.make import bank as banks
-    from interplay.files import write_json
 
     tasks = banks.drawn()
     for path in add or ():
@@ -42,7 +41,7 @@ def bank(
     covered = banks.covered(tasks)
     if out is not None:
         try:
-            write_json(out, banks.to_json(tasks))
+            banks.write(out, tasks)
         except OSError as error:
             raise InterplayError(f"{out} cannot be written: {error.strerror}\nRemedy: name another file with --out.") from None
     verbs: dict[str, int] = {}
@@ -182,7 +181,6 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
     """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
     from interplay.explore.instance import load
     from interplay.explore.make import planner
-    from interplay.files import write_json
 
     numbers = planner.names(_HOPS if hops is None else (hops,), count, seed)
     made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
@@ -193,7 +191,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
             for one in planner.make_set(numbers, seed, made=made):
                 made.append(one)
                 written.append(out / f"{one.name}.json")
-                write_json(written[-1], one.to_json())
+                planner.write(written[-1], one)
                 bar.advance(line)
         except OSError as error:
             raise InterplayError(

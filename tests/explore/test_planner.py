@@ -76,7 +76,7 @@ def test_a_chain_that_the_tables_do_not_give_is_an_error():
 
 
 def test_a_scene_has_no_finding_names_no_task_and_gives_what_is_needed():
-    for hops in (1, 4):
+    for hops in (1, 2):
         for seed, last in enumerate(dict.fromkeys(LAST[min(hops, 2)])):
             rng = np.random.default_rng([hops, seed])
             made = planner.instance_of(draw(hops, rng, last), "made", rng)
@@ -98,8 +98,8 @@ def test_what_does_not_hold_is_not_let_through(planned):
 
 
 def test_the_set_of_the_package_has_its_hops_and_all_are_proved(planned):
-    assert Counter(one.num_hops for one in planned.values()) == {1: 25, 2: 25, 3: 20, 4: 5}
-    assert len({tuple(sorted(one.nodes)) for one in planned.values()}) == 75, "no two have the same tasks"
+    assert Counter(one.num_hops for one in planned.values()) == {1: 25, 2: 25, 3: 25, 4: 25}
+    assert len({tuple(sorted(one.nodes)) for one in planned.values()}) == 100, "no two have the same tasks"
     for one in planned.values():
         (proof,) = one.proofs
         assert (proof["content_hash"], proof["task_hash"]) == (one.content_hash, one.task().content_hash), one.name
@@ -117,7 +117,7 @@ def test_the_set_has_walls_locked_tools_trades_and_smelting(planned):
     verbs = Counter(one.nodes[-1].split()[0] for one in planned.values())
     assert {"craft", "trade", "smelt", "mine", "collect"} <= verbs.keys()
     walls = [one for one in planned.values() if any("bedrock" in command for command in one.commands)]
-    assert len(walls) >= 10
+    assert len(walls) >= 5
     tools = [one for one in planned.values() if any("pickaxe" in edge.reason for edge in one.edges)]
     assert len(tools) >= 20
 

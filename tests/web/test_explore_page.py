@@ -38,7 +38,7 @@ def test_the_library_has_one_card_for_all_instances(client):
     page = client.get("/").text
     assert page.count('href="/explore"') == 3  # the menu, its picture and its button
     assert "/play/explore/" not in page
-    assert client.get("/explore").text.count("Play it yourself") == len(published.names()) == 101
+    assert client.get("/explore").text.count("Play it yourself") == len(published.names()) == 126
 
 
 def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):

@@ -15,6 +15,7 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.explore.instance import read_json
 from interplay.explore.oracle.sources import left_by_block
+from interplay.files import write_json
 from interplay.tables import Table, read_text
 from interplay.world import Stack
 from interplay.world.entities.trading import offers_of
@@ -236,6 +237,15 @@ def to_json(tasks: Mapping[str, Atomic]) -> dict[str, Any]:
     """The document; `parse` is its inverse."""
     rows = [asdict(task) | {"verb": task.verb, "needs": [*task.needs], "gives": [*task.gives]} for task in tasks.values()]
     return {"schema": SCHEMA, "tasks": rows}
+
+
+def write(path: Path, tasks: Mapping[str, Atomic]) -> None:
+    """Write a bank; `load` reads it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    write_json(path, to_json(tasks))
 
 
 def load(path: Path) -> dict[str, Atomic]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from interplay.explore.oracle.hops import Hops, examine, leaked
 from interplay.explore.oracle.proving import Verdict, prove
 from interplay.explore.oracle.replaying import packed
 from interplay.explore.rules import FRAME
+from interplay.files import write_json
 from interplay.world import VERSION
 
 _CLEAR = "/kill @e[type=!player]"
@@ -255,3 +257,12 @@ def holds(instance: Instance, found: Hops) -> bool:
     """Whether every hop is enforced, nothing is reached without acting on purpose, and the goal names no task on the way."""
     reached = found.reached_at_start or found.reached_by_noop or found.reached_by_random
     return found.depth == instance.num_hops and not reached and not found.named
+
+
+def write(path: Path, instance: Instance) -> None:
+    """Write an instance with its proof; `instance.load` reads it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    write_json(path, instance.to_json())

@@ -44,7 +44,10 @@ def unpacked(text: str) -> list[Action]:
         ReplayError: If the text is anything else.
     """
     try:
-        data = zlib.decompressobj().decompress(base64.b85decode(text), _MOST_BYTES)
+        unzip = zlib.decompressobj()
+        data = unzip.decompress(base64.b85decode(text), _MOST_BYTES)
+        if not unzip.eof:
+            raise ValueError("they are cut off, or too many")
         return [Action(**keys) for number, keys in json.loads(data) for _ in range(number)]
     except (ValueError, TypeError, zlib.error) as error:
         raise ReplayError(f"the actions of a proof cannot be read: {error}\nProve the instance again.") from None

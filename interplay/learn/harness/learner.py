@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
-from interplay.learn.config import TrainingConfig
+from interplay.learn.config import RunConfig, TrainingConfig
 from interplay.learn.transitions import Transitions
 
 
@@ -119,7 +119,7 @@ class Learner(Trained, Protocol):
         ...
 
 
-def encoder(config: TrainingConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
+def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
     """The encoder for observations of a shape: convolutions for pictures, else layers; see `networks.encoders`."""
     if len(observation_shape) == 3:
         return {"name": "conv", "shape": list(observation_shape), "features": config.features}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.along import write_along
 from interplay.learn.reward.kept import load_reward, reward_folder, save_reward
-from interplay.learn.reward.pairs import Pair, answered_pairs, split
+from interplay.learn.reward.pairs import Judges, Pair, answered_pairs, split
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_run, check_torch
 from interplay.tasks import find
@@ -75,7 +75,7 @@ def fit(
     check_run(folder, name, resume=resume, what="reward", last="reward.json")
     check_torch()
     task = find(config.task)
-    pairs = answered_pairs(archive.database, task.id, config.judges)
+    pairs = answered_pairs(archive.database, task.id, cast(Judges, config.judges))
     rng = np.random.default_rng((config.seed, 5))
     parts = split(pairs, config.validation, rng=rng)
     learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
@@ -199,10 +199,10 @@ def rank_correlation(one: Any, other: Any) -> float | None:
     >>> rank_correlation([1, 2, 3, 4], [10, 30, 20, 40])
     0.8
     """
-    ranks = [_ranks(np.asarray(values, np.float64)) for values in (one, other)]
-    if any(np.ptp(each) == 0 for each in ranks):
+    ranks = np.stack([_ranks(np.asarray(values, np.float64)) for values in (one, other)])
+    if (np.ptp(ranks, axis=1) == 0).any():
         return None
-    return round(float(np.corrcoef(*ranks)[0, 1]), 12)
+    return round(float(np.corrcoef(ranks)[0, 1]), 12)
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ mean length; the reward of a decision is one of what was seen next.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,8 +94,10 @@ class PreferenceLearner:
         self.has_draws = any(pair.outcome == DRAW for pair in pairs)
         self.description = encoder(config, data.observation_shape)
         self.ensemble = Ensemble(self.description, config.members).to(device)
-        self.modules = {"ensemble": self.ensemble}
-        self.optimizers = {"ensemble": adam(self.ensemble.parameters(), config.learning_rate, config.weight_decay)}
+        self.modules: Mapping[str, nn.Module] = {"ensemble": self.ensemble}
+        self.optimizers: Mapping[str, torch.optim.Optimizer] = {
+            "ensemble": adam(self.ensemble.parameters(), config.learning_rate, config.weight_decay)
+        }
         self._batches = [
             Batches(len(pairs), config.batch_size, mixed(config.seed, 3, number)) for number in range(config.members)
         ]
