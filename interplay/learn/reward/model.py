@@ -95,9 +95,8 @@ class PreferenceLearner:
         self.description = encoder(config, data.observation_shape)
         self.ensemble = Ensemble(self.description, config.members).to(device)
         self.modules: Mapping[str, nn.Module] = {"ensemble": self.ensemble}
-        self.optimizers: Mapping[str, torch.optim.Optimizer] = {
-            "ensemble": adam(self.ensemble.parameters(), config.learning_rate, config.weight_decay)
-        }
+        optimizer = adam(self.ensemble.parameters(), config.learning_rate, config.weight_decay)
+        self.optimizers: Mapping[str, torch.optim.Optimizer] = {"ensemble": optimizer}
         self._batches = [
             Batches(len(pairs), config.batch_size, mixed(config.seed, 3, number)) for number in range(config.members)
         ]
