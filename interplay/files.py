@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import glob
 import json
 import os
@@ -39,6 +40,19 @@ def remove_parts(path: Path) -> None:
     """Remove what killed writers of `path` left; for its only writer."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*part"):
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Hold a file, which is made and stays, so that one process at a time does what the block does.
+
+    Raises:
+        BlockingIOError: If another process holds it.
+        OSError: If it cannot be made.
+    """
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def to_disk(path: Path) -> None:

@@ -141,7 +141,7 @@ def get(
     from interplay.learn.recordings.fetching import fetch, open_list
 
     chosen = _chosen(open_list(source), task, limit, with_bad=with_bad)
-    quota = None if quota_mb is None else int(quota_mb * _MB)
+    quota = None if quota_mb is None else quota_mb * _MB
     with progress() as bar:
         line = bar.add_task("fetching", total=len(chosen))
 
@@ -210,7 +210,7 @@ def import_(
     folder: FolderArgument,
     labels: LabelsOption = LabelsName.minerl,
     task: Annotated[
-        str | None, typer.Option(help="The task that they are of; without it folders name the published tasks.")
+        str | None, typer.Option(help="The task that they are of, ours or FindCave ...; without it folders name it.")
     ] = None,
     with_bad: WithBadOption = False,
     cut: CutOption = False,
@@ -260,11 +260,13 @@ def import_(
         raise typer.Exit(1)
 
 
-def _task(name: str) -> Task:
+def _task(name: str) -> Task | str:
+    """A published name of a task, or a task of ours."""
+    from interplay.learn.recordings.names import task_of
     from interplay.tasks import find
 
     with misuse():
-        return find(name)
+        return task_of([name]) or find(name)
 
 
 app.command()(embed)

@@ -19,7 +19,14 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make, minerl_actions
 from interplay.envs.minerl_actions import KEYS
-from interplay.learn.recordings.counting import PART_STEPS, Recording, episode_document, episodes_of, write_episode_files
+from interplay.learn.recordings.counting import (
+    PART_STEPS,
+    Recording,
+    count_recordings,
+    episode_document,
+    episodes_of,
+    write_episode_files,
+)
 from interplay.learn.recordings.exporting import export
 from interplay.learn.recordings.fetching import FetchError, fetch, open_list
 from interplay.learn.recordings.importing import import_recordings, task_of_recordings
@@ -29,6 +36,7 @@ from interplay.learn.recordings.names import FOLDERS, RecordingsError, why_bad
 from interplay.record import Owner
 from interplay.record.exchange import line
 from interplay.record.exchange.line import LineError
+from interplay.record.exchange.proving import Importing
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find
@@ -117,7 +125,7 @@ def entries(server):
 
 
 def files(folder):
-    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {path.name: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
 
 
 # Lists
@@ -152,6 +160,12 @@ def test_a_list_has_addresses_or_names_and_its_own_name_tells_the_task():
         ('{"basedir": "https://a.org", "relpaths": ["../../etc/passwd"]}', "not the name of a recording"),
         ("find-cave/.hidden", "not the name of a recording"),
         ("file:///etc/passwd", "An address begins with http"),
+        ("https://", "An address begins with http"),
+        ("https://a.org:99999999/find-cave/a", "An address begins with http"),
+        ("https://a\u2024.org\x01/find-cave/a", "An address begins with http"),
+        ("https://a.org/find-cave/a.mp4?key=1", r"has no \? or #"),
+        ("https://a.org", "not the name of a recording"),
+        ("find-cave/" + "\u00e9" * 101, "not the name of a recording"),
     ],
 )
 def test_a_list_that_is_none_says_what_was_expected(text, said):
@@ -314,6 +328,25 @@ def test_an_index_of_dead_links_says_the_first(server, tmp_path):
         fetch(read_list("find-cave/a", "names"), tmp_path)
     with pytest.raises(FetchError, match=r"nothing\.json cannot be read"):
         open_list(str(tmp_path / "nothing.json"))
+    with pytest.raises(FetchError, match="File name too long"):
+        open_list("x" * 300)
+    with pytest.raises(FetchError, match="'http://' is no address"):
+        open_list("http://")
+
+
+def test_two_that_fetch_to_one_folder_do_not_spoil_it(entries, published, tmp_path):
+    wanted = [entry for entry in entries if entry.stem in STEMS]
+    refused = []
+
+    def meanwhile(done, total, came):
+        if not refused:
+            with pytest.raises(RecordingsError, match=r"another process fetches recordings to .*find-cave\nWait") as raised:
+                fetch(wanted, tmp_path)
+            refused.append(raised)
+
+    assert len(fetch(wanted, tmp_path, quota_bytes=float("inf"), on_progress=meanwhile).fetched) == 4
+    assert refused
+    assert files(tmp_path) == {name: data for name, data in files(published / "data").items() if BAD not in name}
 
 
 @contextmanager
@@ -383,6 +416,41 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
         assert sorted(episode.id for episode in archive.episodes()) == STEMS
         assert not list(archive.root.glob(".import-*"))
         _check_imported(archive)
+
+
+def test_recordings_that_cannot_be_told_apart_or_read_say_which(tmp_path, capsys):
+    first, second = (tmp_path / "recordings" / name for name in ("a", "b"))
+    for place, name in ((first, "wheel"), (second, "escape")):
+        place.mkdir(parents=True)
+        for ending in (".jsonl", ".mp4"):
+            shutil.copy(DATA / f"{name}{ending}", place / f"mine{ending}")
+    words = ("demos", "import", first.parent, "--data", tmp_path / "data", "--task", "find-cave", "--json")
+    status, said = run(capsys, *words)
+    assert status == 1
+    assert json.loads(said)["refused"] == {
+        str(second / "mine.jsonl"): f"{first / 'mine.jsonl'} has the same name\nGive each recording a name of its own."
+    }
+    with closing(interplay.record.open(tmp_path / "data")) as archive:
+        (episode,) = archive.episodes()
+        assert (episode.task_id, episode.num_steps, episode.outcome) == ("bedd/find_cave", 10, "terminated")
+    (second / "mine.jsonl").unlink()
+    (second / "mine.jsonl").symlink_to(tmp_path / "nothing")
+    with pytest.raises(RecordingsError, match=r"mine.jsonl cannot be read: No such file[^\n]*\nFetch it again, or remove it"):
+        count_recordings(second.rename(tmp_path / "find-cave"))
+    (tmp_path / "find-cave" / "mine.jsonl").rename(tmp_path / "find-cave" / "two\nlines.jsonl")
+    with pytest.raises(RecordingsError, match=r"'two\\nlines.jsonl' has characters that cannot be written\nRename"):
+        count_recordings(tmp_path / "find-cave")
+
+
+def test_one_import_at_a_time_and_what_a_killed_one_left_is_removed(archive):
+    (archive.root / ".import-killed" / "journal").mkdir(parents=True)
+    with (
+        Importing.to(archive),
+        pytest.raises(interplay.record.RecordingError, match=r"another process imports .*\nWait"),
+        Importing.to(archive),
+    ):
+        raise AssertionError("two at a time")
+    assert not list(archive.root.glob(".import-*"))
 
 
 def test_commands_say_what_there_is_and_refuse_what_there_is_not(folder, tmp_path, capsys):

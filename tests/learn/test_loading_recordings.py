@@ -123,6 +123,24 @@ def test_a_video_that_is_missing_or_cut_off_says_which_and_what_to_do(tmp_path, 
             list(Loader([tmp_path / "wheel.jsonl"], labels=way))
 
 
+def test_numbers_that_are_none_turn_nothing_and_press_nothing(tmp_path):
+    lines = [json.loads(line) for line in (DATA / "wheel.jsonl").read_text().splitlines()]
+    lines[0]["yaw"], lines[1]["yaw"], lines[2]["yaw"] = -1.7e308, 1.7e308, 10**400
+    lines[2]["mouse"]["dx"] = lines[3]["mouse"]["dx"] = 10**400
+    for label in labels_of(lines, "minerl"):
+        assert (label.pitch, label.yaw) == (0.0, 0.0)
+    slots = list(labels_of([line | {"hotbar": slot} for line, slot in zip(lines[4:6], (3.0, 2), strict=True)], "bedd"))
+    assert [sorted(label.pressed) for label in slots] == [[], [KEYS.index("hotbar.3")]], (
+        "BEDD's presses hotbar.4.0, which is no key"
+    )
+    lines[4] |= {"isGuiOpen": True, "mouse": lines[4]["mouse"] | {"x": None}}
+    shutil.copy(DATA / "wheel.mp4", tmp_path)
+    (tmp_path / "wheel.jsonl").write_text("\n".join(json.dumps(line) for line in [*lines[4:0:-4], *lines[5:]]))
+    loader = Loader([tmp_path / "wheel.jsonl"], labels="bedd")
+    assert list(loader) == []
+    assert loader.remarks[0].startswith("wheel.jsonl: lines from 1 on, because of what one says")
+
+
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="minerl or bedd, got 'vpt'"):
         Loader([], labels="vpt")

@@ -62,8 +62,8 @@ def _check(path: Path, task: str | None) -> Checked:
             num_lines = number
             if line is None:
                 unreadable.append(number)
-    except OSError as error:
-        problems.append(f"{path.name} cannot be read: {error.strerror or error}")
+    except RecordingsError as error:
+        problems.append(str(error).replace("\n", "; "))
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         problems.append(f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again")

@@ -68,18 +68,25 @@ def all_files(folder: Path) -> dict[Path, str | None]:
     """Recordings below a folder -> task, None where no folder on their way names one; sorted.
 
     Raises:
-        RecordingsError: If there is no such folder, or no recording in it.
+        RecordingsError: If there is no such folder, no recording in it, or one whose name cannot be written.
     """
     if not folder.is_dir():
         raise RecordingsError(f"there is no folder {folder}\nGive a folder with {', '.join(FOLDERS)} in it.")
     files = sorted(path for path in folder.rglob("*.jsonl") if not path.name.startswith("."))
     if not files:
         raise RecordingsError(f"{folder} holds no recordings (*.jsonl)\nFetch some:  interplay demos get --help")
-    return {file: task_of(file.resolve().parent.parts) for file in files}
+    odd = next((file for file in files if not file.name.isprintable()), None)
+    if odd is not None:
+        raise RecordingsError(f"{odd.name!a} has characters that cannot be written\nRename the file; it is in {odd.parent}.")
+    return {file: task_of(file.absolute().parent.parts) for file in files}
 
 
 def count_recording(path: Path, task: str) -> Recording:
-    """Count one file, line by line; a click, like ESC, counts when it goes down, not while it is held."""
+    """Count one file, line by line; a click, like ESC, counts when it goes down, not while it is held.
+
+    Raises:
+        RecordingsError: If it cannot be read.
+    """
     num_steps = num_clicks = num_moving = num_unreadable = 0
     has_escape = is_escape_held = False
     for frame in read_lines(path):

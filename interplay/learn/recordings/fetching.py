@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
 
 from interplay.errors import InterplayError, MisuseError
-from interplay.files import is_disk_full, to_disk
-from interplay.learn.recordings.index import ENDINGS, Entry, list_folder, read_list
+from interplay.files import held, is_disk_full, to_disk
+from interplay.learn.recordings.index import ENDINGS, Entry, address_of, list_folder, read_list
 from interplay.learn.recordings.names import RecordingsError
 from interplay.record.exchange.line import Line, LineError
 
 _MOST_LIST_BYTES = 64 << 20
 """Of a list; that of BEDD's 5,466 recordings of FindCave has 0.4 MB."""
+_LOCK = ".lock"
 
 
 class FetchError(RecordingsError, MisuseError):
     """A list or an address that nothing can be fetched with."""
-
-
-class _GoneError(RecordingsError):
-    """A file that its server does not have."""
 
 
 @dataclass
@@ -53,9 +52,11 @@ def open_list(source: str) -> list[Entry]:
         RecordingsError: If it cannot be read.
     """
     if source.startswith(("http://", "https://")):
+        if address_of(source) is None:
+            raise FetchError(f"{source[:200]!r} is no address\nWrite it as https://example.org/find-cave.json")
         with _line(time.sleep) as line:
             text = line.get(source, most_bytes=_MOST_LIST_BYTES)
-    elif Path(source).is_dir():
+    elif os.path.isdir(source):
         return list_folder(Path(source))
     else:
         try:
@@ -71,7 +72,7 @@ def fetch(
     entries: Iterable[Entry],
     folder: Path,
     *,
-    quota_bytes: int | None = None,
+    quota_bytes: float | None = None,
     on_progress: Callable[[int, int, int], None] = lambda done, total, size_bytes: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:
@@ -86,29 +87,22 @@ def fetch(
         sleep: Waits before another attempt, seconds.
     Raises:
         FetchError: If a recording has no address.
-        RecordingsError: If no recording of the list is to be had, or the disk is full. What came is kept.
+        RecordingsError: If no recording of the list is to be had, the disk is full, or another process fetches to the same
+            folder. What came is kept.
         LineError: If a server does not answer any more. What came is kept.
     """
     wanted = list(entries)
     nowhere = next((entry for entry in wanted if not entry.address), None)
     if nowhere is not None:
         raise FetchError(f"the list has no address of {nowhere.stem}\nGive an index file or a list of addresses.")
-    result = Fetched()
-    used: dict[str, int] = {}
+    download = _Download(folder, quota_bytes)
+    result = download.result
     try:
-        with _line(sleep) as line:
+        with _line(sleep) as line, download:
             for done, entry in enumerate(wanted):
-                _fetch(
-                    line,
-                    entry,
-                    folder,
-                    quota_bytes,
-                    used,
-                    result,
-                    lambda now=done: on_progress(now, len(wanted), line.size_bytes),
-                )
-                result.size_bytes = line.size_bytes
+                download.take(line, entry, lambda now=done: on_progress(now, len(wanted), line.size_bytes))
                 on_progress(done + 1, len(wanted), line.size_bytes)
+            result.size_bytes = line.size_bytes
     except OSError as error:
         remedy = "Free some space" if is_disk_full(error) else "Name another folder"
         raise RecordingsError(
@@ -120,39 +114,52 @@ def fetch(
     return result
 
 
-def _fetch(
-    line: Line,
-    entry: Entry,
-    folder: Path,
-    quota_bytes: int | None,
-    used: dict[str, int],
-    result: Fetched,
-    came: Callable[[], None],
-) -> None:
-    """One recording: what is missing of its two files."""
-    place, name = folder / entry.folder, f"{entry.folder}/{entry.stem}"
-    targets = [place / f"{entry.stem}{ending}" for ending in ENDINGS]
-    if all(target.exists() for target in targets):
-        result.there_already.append(name)
-        return
-    place.mkdir(parents=True, exist_ok=True)
-    if entry.folder not in used:
-        used[entry.folder] = sum(path.stat().st_size for path in place.iterdir() if path.suffix in ENDINGS)
-    try:
-        missing = [target for target in targets if not target.exists()]
-        sizes = {target: _size(line, f"{entry.address}{target.suffix}") for target in missing}
-        if quota_bytes is not None and used[entry.folder] + sum(sizes.values()) > quota_bytes:
-            result.over_quota.append(name)
+class _Download(ExitStack):
+    """Recordings on their way into folders, each of which is held until the end: two that write to one part spoil it."""
+
+    def __init__(self, root: Path, quota_bytes: float | None) -> None:
+        super().__init__()
+        self._root, self._quota_bytes = root, quota_bytes
+        self._used_bytes: dict[str, int] = {}
+        self.result = Fetched()
+
+    def take(self, line: Line, entry: Entry, came: Callable[[], None]) -> None:
+        """Fetch what is missing of a recording's two files."""
+        name = f"{entry.folder}/{entry.stem}"
+        place = self._root / entry.folder
+        missing = [target for ending in ENDINGS if not (target := place / f"{entry.stem}{ending}").exists()]
+        if not missing:
+            self.result.there_already.append(name)
             return
-        for target, size in sizes.items():
-            _fetch_file(line, f"{entry.address}{target.suffix}", target, size, came)
-            used[entry.folder] += size
-    except LineError:
-        raise
-    except InterplayError as error:
-        result.refused[name] = str(error)
-        return
-    result.fetched.append(name)
+        used_bytes = self._used(entry.folder)
+        try:
+            sizes = {target: _size(line, f"{entry.address}{target.suffix}") for target in missing}
+            if self._quota_bytes is not None and used_bytes + sum(sizes.values()) > self._quota_bytes:
+                self.result.over_quota.append(name)
+                return
+            for target, size in sizes.items():
+                _fetch_file(line, f"{entry.address}{target.suffix}", target, size, came)
+                self._used_bytes[entry.folder] += size
+        except LineError:
+            raise
+        except InterplayError as error:
+            self.result.refused[name] = str(error)
+            return
+        self.result.fetched.append(name)
+
+    def _used(self, folder: str) -> int:
+        """Bytes of the recordings in a folder, which is made and held."""
+        if folder not in self._used_bytes:
+            place = self._root / folder
+            place.mkdir(parents=True, exist_ok=True)
+            try:
+                self.enter_context(held(place / _LOCK))
+            except BlockingIOError:
+                raise RecordingsError(
+                    f"another process fetches recordings to {place}\nWait until it ends, or name another folder with --out."
+                ) from None
+            self._used_bytes[folder] = sum(path.stat().st_size for path in place.iterdir() if path.suffix in ENDINGS)
+        return self._used_bytes[folder]
 
 
 def _fetch_file(line: Line, address: str, target: Path, size: int, came: Callable[[], None]) -> None:
@@ -181,7 +188,7 @@ def _line(sleep: Callable[[float], None]):
 
 def _refusal(answer: httpx.Response, body: bytes) -> InterplayError:
     if answer.status_code in (404, 410):
-        return _GoneError(
+        return RecordingsError(
             f"{answer.url} is not there (the server answers {answer.status_code})\nCheck the list, or fetch a newer one."
         )
     if answer.is_redirect:

@@ -69,7 +69,7 @@ def import_recordings(
     archive: Archive,
     folder: Path,
     *,
-    task: Task | None = None,
+    task: Task | str | None = None,
     labels: Way = "minerl",
     with_bad: bool = False,
     cut: bool = False,
@@ -79,7 +79,7 @@ def import_recordings(
     """Make episodes of the recordings below a folder. Importing again adds nothing.
 
     Args:
-        task: Of all of them; None where folders name the published tasks.
+        task: Of all of them, or the published name of theirs; None where folders name the published tasks.
         labels: How lines become actions.
         with_bad: Whether recordings that are known to be bad become episodes, too.
         cut: Whether a video and its lines may be of different lengths; then what both have is taken.
@@ -89,17 +89,19 @@ def import_recordings(
         RecordingsError: If there is no recording, or none whose task is known.
         RecordingError: If nothing can be made of any; an episode is entered whole or not at all.
     """
-    files = {path: name if task is None else task.id for path, name in all_files(folder).items()}
+    of_all = task.id if isinstance(task, Task) else task
+    files = {path: of_all or name for path, name in all_files(folder).items()}
     if not any(files.values()):
         raise RecordingsError(
             f"{folder} holds {len(files)} recordings, none below a folder named for its task\n"
             f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task TASK"
         )
-    counted = {path: count_recording(path, name) for path, name in files.items() if name is not None}
-    paths = {(one.task, one.stem): path for path, one in counted.items()}
     result = ImportedRecordings(Imported())
+    paths: dict[str, Path] = {}
+    same_name = {path: paths[path.stem] for path in files if paths.setdefault(path.stem, path) != path}
+    counted = [count_recording(path, name) for path in paths.values() if (name := files[path]) is not None]
     chosen: list[list[Recording]] = []
-    for parts in episodes_of(counted.values()):
+    for parts in episodes_of(counted):
         reason = next(filter(None, (why_bad(part.stem, part.task) for part in parts)), "")
         if reason and not with_bad:
             result.left_out[parts[0].stem] = reason
@@ -107,9 +109,11 @@ def import_recordings(
             chosen.append(parts)
     on_plan(sum(part.num_steps for parts in chosen for part in parts))
     with Importing.to(archive) as importing:
+        for path, first in same_name.items():
+            importing.result.refused[str(path)] = f"{first} has the same name\nGive each recording a name of its own."
         for parts in chosen:
-            its_task = task or task_of_recordings(parts[0].task)
-            loader = Loader([paths[part.task, part.stem] for part in parts], labels, is_small=False, chunk=16, cut=cut)
+            its_task = task if isinstance(task, Task) else task_of_recordings(parts[0].task)
+            loader = Loader([paths[part.stem] for part in parts], labels, is_small=False, chunk=16, cut=cut)
             stem = parts[0].stem
             if importing.take(stem, partial(_brought, parts, its_task, loader, advance)) and loader.remarks:
                 result.remarks[stem] = loader.remarks

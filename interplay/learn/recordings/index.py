@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
+
+import httpx
 
 from interplay.learn.recordings.counting import all_files
 from interplay.learn.recordings.names import RecordingName, RecordingsError, task_of, why_bad
@@ -18,7 +19,9 @@ ENDINGS = (".jsonl", ".mp4")
 """Of the two files of a recording."""
 _OTHER_ENDINGS = ("-options.json", ".zip")
 """Of files that lie beside them in some releases."""
-_SAFE = re.compile(r"[\w.+-]{1,200}")
+_SAFE = re.compile(r"[\w.+-]+")
+_MOST_NAME_BYTES = 200
+"""Of a name without ending; while a file comes it has a longer one, and file systems take 255."""
 _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with an address or a name in each line'
 
 
@@ -56,7 +59,8 @@ def read_list(text: str, source: str) -> list[Entry]:
         RecordingsError: If it is none of both, lists nothing, or holds what cannot be the name of a file.
     """
     base, paths = _index(text, source) if text.lstrip()[:1] in ("{", "[") else ("", text.split("\n"))
-    stem = PurePosixPath(urlsplit(source).path).stem
+    address = address_of(source)
+    stem = PurePosixPath(source if address is None else address.path).stem
     named = next((folder for folder in _starts(stem) if task_of([folder])), "recordings")
     entries: dict[tuple[str, str], Entry] = {}
     for number, path in enumerate(paths, start=1):
@@ -90,15 +94,32 @@ def _index(text: str, source: str) -> tuple[str, Sequence[str]]:
 def _entry(base: str, path: str, named: str, where: str) -> Entry:
     whole = path if "://" in path or not base else f"{base.rstrip('/')}/{path.lstrip('/')}"
     without = next((whole.removesuffix(ending) for ending in ENDINGS if whole.endswith(ending)), whole)
-    address = urlsplit(without) if "://" in without else None
-    if address is not None and (address.scheme not in ("http", "https") or not address.hostname):
-        raise RecordingsError(f"{where} is {path[:200]!r}\nAn address begins with http:// or https://.")
-    parts = PurePosixPath(address.path if address is not None else without).parts
+    address = address_of(without) if "://" in without else None
+    if "://" in without and (address is None or not {"?", "#"}.isdisjoint(without)):
+        raise RecordingsError(
+            f"{where} is {path[:200]!r}\nAn address begins with http:// or https:// and has no ? or #: endings come behind it."
+        )
+    parts = PurePosixPath(without).parts if address is None else PurePosixPath(without.split("://", 1)[1]).parts[1:]
     stem = parts[-1] if parts else ""
-    if ".." in parts or not _SAFE.fullmatch(stem) or stem.startswith("."):
+    is_safe = _SAFE.fullmatch(stem) and not stem.startswith(".") and len(stem.encode()) <= _MOST_NAME_BYTES
+    if ".." in parts or not is_safe:
         raise RecordingsError(f"{where} is {path[:200]!r}, which is not the name of a recording\nCheck the list.")
     folder = next((part for part in reversed(parts[:-1]) if task_of([part])), None) or named
-    return Entry(stem, task_of([folder]), folder, without if address is not None else "")
+    return Entry(stem, task_of([folder]), folder, "" if address is None else without)
+
+
+def address_of(text: str) -> httpx.URL | None:
+    """An address from which something can be fetched; None if a text is none.
+
+    >>> str(address_of("https://example.org/a")), address_of("file:///etc/passwd"), address_of("http://a:99999999/b")
+    ('https://example.org/a', None, None)
+    """
+    try:
+        address = httpx.URL(text)
+    except httpx.InvalidURL:
+        return None
+    is_one = address.scheme in ("http", "https") and address.host and (address.port or 0) < 1 << 16
+    return address if is_one and text.isprintable() else None
 
 
 def list_folder(folder: Path) -> list[Entry]:

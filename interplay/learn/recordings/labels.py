@@ -13,7 +13,7 @@ recording does not tell the slot does nothing, because actions have no wheel.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -130,7 +130,7 @@ class _Bedd:
         pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in buttons}
         is_null = not pressed and mouse["dx"] == 0 and mouse["dy"] == 0
         slot = line["hotbar"]
-        if slot != self._slot and 0 <= slot < 9:
+        if slot != self._slot and 0 <= slot < 9 and isinstance(slot, int):
             pressed.add(_HOTBAR + slot)
         self._slot = slot
         cursor = (mouse["x"], mouse["y"]) if line["isGuiOpen"] else None
@@ -185,12 +185,12 @@ def _turn(line: Mapping[str, Any], following: Mapping[str, Any], *, is_open: boo
 def _change(line: Mapping[str, Any], following: Mapping[str, Any], *names: str) -> list[float | None]:
     """How much these numbers grow until the next line; None where one is missing."""
     pairs = [(_number(line.get(name)), _number(following.get(name))) for name in names]
-    return [None if before is None or after is None else after - before for before, after in pairs]
+    return [None if before is None or after is None else _number(after - before) for before, after in pairs]
 
 
 def _number(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None
+    return float(value) if is_number and abs(value) <= sys.float_info.max else None
 
 
 def _slot(line: Mapping[str, Any]) -> int | None:

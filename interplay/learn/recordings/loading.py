@@ -11,7 +11,7 @@ import numpy as np
 
 from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line, Way, labels_of
-from interplay.learn.recordings.lines import read_lines
+from interplay.learn.recordings.lines import raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, draw_cursor, draw_cursor_as_bedd
 from interplay.learn.recordings.shrinking import shrunk
@@ -99,9 +99,9 @@ class Loader:
                 self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
                 continue
             frames = _frames(part)
-            number = 0
+            number = 1
             try:
-                for number, label in enumerate(labels_of(read_lines(part), "bedd"), start=1):
+                for label in labels_of(read_lines(part), "bedd"):
                     frame = next(frames, None)
                     if frame is None:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
@@ -111,8 +111,9 @@ class Loader:
                         self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
                     else:
                         yield picture, label
+                    number += 1
             except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
-                self.remarks.append(f"{part.name}: lines from {number + 1} on, because of what one says: {error}")
+                self.remarks.append(f"{part.name}: lines from {number} on, because of what one says: {error}")
 
     def _as_minerl(self) -> Iterator[tuple[np.ndarray, Label]]:
         lines = _Lines(self.parts)
@@ -187,13 +188,7 @@ def _steps(first: int, steps: Sequence[tuple[np.ndarray, Label]]) -> Steps:
 
 def _is_json(path: Path) -> bool:
     """Whether BEDD's loader can read a recording: no line is empty, cut off or something else."""
-    try:
-        with path.open("rb") as lines:
-            if not all(line.strip() for line in lines):
-                return False
-        return all(line is not None for line in read_lines(path))
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    return all(line.strip() for line in raw_lines(path)) and all(line is not None for line in read_lines(path))
 
 
 def _frames(path: Path) -> Iterator[VideoFrame]:
@@ -222,7 +217,3 @@ def _frames(path: Path) -> Iterator[VideoFrame]:
         raise RecordingsError(
             f"{video} is damaged or cut off: {said}\nDelete it and fetch it again:  interplay demos get --help"
         ) from error
-
-
-def _unreadable(path: Path, error: OSError) -> RecordingsError:
-    return RecordingsError(f"{path} cannot be read: {error.strerror or error}\nFetch it again:  interplay demos get --help")

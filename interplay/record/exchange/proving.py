@@ -6,9 +6,10 @@ A file decides no code that runs: environments are made by ids that are register
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -21,6 +22,7 @@ import numpy as np
 from interplay.envs import make
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import InterplayError
+from interplay.files import held
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import PlayedBack, Taken
@@ -37,6 +39,9 @@ EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
 """What an episode from elsewhere may be called: it becomes the name of a file."""
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
+_LOCK = ".lock-import"
+_SCRATCH = ".import-"
+"""Of the data folder: what one import at a time holds, and the beginning of the name of where it writes."""
 
 Look = Callable[[PlayableEnv, Any, int, bool], bool]
 """Whether a replay shows what a data set holds: given the world, what it returned, the step, and whether the episode ended."""
@@ -183,13 +188,22 @@ class Importing:
     @classmethod
     @contextmanager
     def to(cls, archive: Archive) -> Iterator[Importing]:
-        """An import; what it had not finished when the block ends is removed.
+        """An import; what it had not finished when the block ends is removed, as is what a killed one left.
 
         Raises:
-            RecordingError: If nothing could be made of anything.
+            RecordingError: If another process imports, or nothing could be made of anything.
         """
-        with tempfile.TemporaryDirectory(prefix=".import-", dir=archive.root) as scratch:  # `repair` seals nothing from here
-            importing = cls(archive, Path(scratch))
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(held(archive.root / _LOCK))
+            except BlockingIOError:
+                raise RecordingError(
+                    f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
+                ) from None
+            for left in archive.root.glob(f"{_SCRATCH}*"):
+                shutil.rmtree(left, ignore_errors=True)
+            # `repair` seals nothing from here.
+            importing = cls(archive, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=archive.root))))
             yield importing
         result = importing.result
         if result.refused and not (result.proved or result.kept or result.there_already):
