@@ -27,12 +27,12 @@ from interplay.learn.recordings.counting import (
     episodes_of,
     write_episode_files,
 )
-from interplay.learn.recordings.exporting import export
+from interplay.learn.recordings.exporting import export, folder_for
 from interplay.learn.recordings.fetching import FetchError, fetch, open_list
 from interplay.learn.recordings.importing import import_recordings, task_of_recordings
 from interplay.learn.recordings.index import read_list, summaries
 from interplay.learn.recordings.loading import Loader
-from interplay.learn.recordings.names import FOLDERS, RecordingsError, why_bad
+from interplay.learn.recordings.names import FOLDERS, RecordingsError, task_ids, why_bad
 from interplay.record import Owner
 from interplay.record.exchange import line
 from interplay.record.exchange.line import LineError
@@ -177,6 +177,7 @@ def test_every_folder_of_the_published_recordings_names_its_task():
     for folder, task in FOLDERS.items():
         assert {one.task for one in read_list(f"{folder}/a-0123456789ab-20220716-190000", "x")} == {task}
         assert task_of_recordings(task).env.id == f"minerl:MineRLBasalt{task}-v0"
+        assert {folder_for(one) for one in (task_of_recordings(task), find(task_ids()[task]))} == {folder}
 
 
 def test_what_the_paper_says_is_bad_is_known_as_such():

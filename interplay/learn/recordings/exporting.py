@@ -18,12 +18,14 @@ from typing import Any
 
 from interplay.envs import minerl_actions
 from interplay.files import replacing
+from interplay.learn.recordings.importing import task_of_recordings
 from interplay.learn.recordings.labels import DEGREES_A_PIXEL, KEYBOARD, MOUSE
-from interplay.learn.recordings.names import RecordingName, folder_of
+from interplay.learn.recordings.names import FOLDERS, RecordingName, folder_of
 from interplay.learn.recordings.pictures import SCREEN_ROWS
 from interplay.record import Episode, RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.export import write_mp4
+from interplay.tasks import Task
 from interplay.tasks.published import published_name
 
 _SCREEN = (1280, SCREEN_ROWS)
@@ -60,7 +62,7 @@ def export(
         if reason := why_not(episode):
             result.left_out[episode.id] = reason
             continue
-        target = out / folder_of(published_name(episode.task)) / name_of(episode, pseudonyms).stem()
+        target = out / folder_for(episode.task) / name_of(episode, pseudonyms).stem()
         video, text = (target.with_name(f"{target.name}{ending}") for ending in (".mp4", ".jsonl"))
         if video.exists() and text.exists():
             result.kept.append(str(target))
@@ -93,6 +95,16 @@ def why_not(episode: Episode) -> str:
     if set(getattr(space, "spaces", {})) != {*minerl_actions.KEYS, minerl_actions.CAMERA}:
         return "its actions are not the keys and the camera of Minecraft"
     return ""
+
+
+def folder_for(task: Task) -> str:
+    """Where recordings of a task go; those of BEDD's own tasks into the folders that they came from.
+
+    >>> folder_for(task_of_recordings("FindCave"))
+    'find-cave'
+    """
+    imported = {task_of_recordings(name).id: name for name in FOLDERS.values()}
+    return folder_of(imported.get(task.id) or published_name(task))
 
 
 def name_of(episode: Episode, pseudonyms: Pseudonyms) -> RecordingName:
