@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import glob
 import json
 import os
@@ -39,6 +40,18 @@ def remove_parts(path: Path) -> None:
     """Remove what killed writers of `path` left; for its only writer."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*part"):
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(lock: Path, *, wait: bool = True) -> Iterator[None]:
+    """Of several processes that want to be in this block with the same lock file, one is, however the others end.
+
+    Raises:
+        BlockingIOError: If another one is in it, and we do not `wait`.
+    """
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
 
 
 def to_disk(path: Path) -> None:

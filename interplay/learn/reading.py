@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,7 +17,7 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import Frame, Pipeline, pipeline
-from interplay.files import is_disk_full, to_disk, write_json
+from interplay.files import alone, is_disk_full, to_disk, write_json
 from interplay.learn.transitions import EpisodeCounts, Owner, TransitionError, Transitions
 
 if TYPE_CHECKING:
@@ -93,11 +92,13 @@ def load(
             data = _mapped(Path(folder), mmap_mode=None)  # the pictures stay mapped though their name goes
     else:
         folder = cache / hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
-        with _alone(folder):
-            if not (folder / "index.json").exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with alone(cache / f"{folder.name}.lock"):
+            data = _kept(folder)
+            if data is None:
                 with _replacing(folder) as part:
                     _write(episodes, part, asked, on_episode)
-        data = _mapped(folder, mmap_mode="r")
+                data = _mapped(folder, mmap_mode="r")
     data = data if actor is None else data.of(actor)
     if not len(data):
         raise TransitionError("the episodes hold no step to learn from")
@@ -301,19 +302,18 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
     )
 
 
+def _kept(folder: Path) -> Transitions | None:
+    """What an earlier run read; None where nothing is whole: a file was removed, or lost its end."""
+    try:
+        return _mapped(folder, mmap_mode="r")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _hash(path: Path) -> str:
     """SHA-256 of a file that no catalogue knows."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Of several runs that need the same folder, one makes it and the others wait."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @contextmanager
@@ -326,6 +326,7 @@ def _replacing(folder: Path) -> Iterator[Path]:
         yield part
         for path in part.iterdir():
             to_disk(path)
+        shutil.rmtree(folder, ignore_errors=True)  # what is left of a damaged one
         part.replace(folder)
         to_disk(folder.parent)
     finally:

@@ -1,4 +1,4 @@
-"""What every learner eats: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
+"""What every learner learns from: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
 
 Pictures lie in a file and are read when a batch asks for them; only some numbers of each decision are in memory.
 """

@@ -1,4 +1,4 @@
-"""`interplay report offline`: what benchmarks of learning say, and CrowdPlay's published scores put to the proof."""
+"""`interplay report offline`: what benchmarks of learning say, and CrowdPlay's published scores checked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def offline_report(found: Sequence[Results], *, seed: int = 0) -> Report:
     return Report(
         "offline",
         "Learning from recordings",
-        "How well algorithms do that learn from recorded games alone: scores normalised by random play and the best game, "
+        "How well algorithms learn from recorded games alone: scores normalised by random play and the best game, "
         "aggregates that a few lucky runs do not move (Agarwal et al. 2021), and intervals of 95 %.",
         (*sections, _paper_section()),
         (
@@ -254,7 +254,7 @@ def _scales(results: Results) -> Table:
 
 
 def _paper_section() -> Section:
-    """Tables 5 and 6 of the paper, one put to the proof by the other."""
+    """Tables 5 and 6 of the paper, one checked by the other."""
     algorithms = paper()["source"]["algorithms"]
     cells = recomputed()
     wrong = disagreements()

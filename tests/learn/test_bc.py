@@ -21,6 +21,7 @@ from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted
 from interplay.learn.harness.batches import Batches
 from interplay.learn.harness.run import Watch, run
 from interplay.learn.plots import read_metrics
+from interplay.learn.train import claimed
 from interplay.tasks import find as find_task
 
 TASK = find_task("atari/space_invaders")
@@ -229,6 +230,14 @@ def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):
     assert train(archive, SMALL, "fresh", resume=True).updates == 12
 
 
+def test_of_two_runs_of_one_name_the_second_is_refused(archive):
+    folder = archive.root / "models" / "twice"
+    refused = pytest.raises(ConfigError, match="another process is at the run 'twice'")
+    with claimed(folder, "twice", resume=False), refused:
+        train(archive, SMALL, "twice", resume=True)
+    assert not folder.exists()
+
+
 # Asking for what is not there
 
 
@@ -246,7 +255,7 @@ def test_episodes_on_held_out_seeds_alone_are_not_enough(archive):
         train(archive, replace(SMALL, where=("num_steps < 100",)), "m")
 
 
-@pytest.mark.parametrize("name", ["random", "a/b", "", ".hidden"])
+@pytest.mark.parametrize("name", ["random", "a/b", "", ".hidden", "a" * 300])
 def test_names_that_cannot_be_a_policy_are_refused(archive, name):
     with pytest.raises(ConfigError, match="policy"):
         train(archive, SMALL, name)
