@@ -18,7 +18,7 @@ import numpy as np
 
 from interplay.envs import Frame, Pipeline, pipeline
 from interplay.files import alone, is_disk_full, to_disk, write_json
-from interplay.learn.transitions import EpisodeCounts, Owner, TransitionError, Transitions
+from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 
 if TYPE_CHECKING:
     from interplay.record import Episode
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
 _VERSION = 1
-_COLUMNS: dict[str, Any] = {
-    "at": np.int64,
-    "first": np.int64,
-    "actions": np.int64,
-    "rewards": np.float64,
-    "terminated": np.bool_,
-    "truncated": np.bool_,
-    "steps": np.int32,
-    "held": np.int32,
-    "offsets": np.int8,
-    "episodes": np.int32,
-    "owners": np.int16,
-}
 
 
 def load(
@@ -132,7 +119,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
     Raises:
         TransitionError: As `load`.
     """
-    columns: dict[str, list[np.ndarray]] = {name: [] for name in _COLUMNS}
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
     names: dict[Owner, int] = {}
     counts: list[EpisodeCounts] = []
     pictures = _Pictures(folder / "pictures.raw")
@@ -146,7 +133,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
             counts.append(EpisodeCounts(episode.id, episode.seed, episode.num_steps, num_decisions))
             if on_episode is not None:
                 on_episode(index + 1)
-        for name, dtype in _COLUMNS.items():
+        for name, dtype in COLUMNS.items():
             np.save(folder / f"{name}.npy", np.concatenate([np.zeros(0, dtype), *columns[name]], dtype=dtype))
         document = {
             "asked": asked,
@@ -296,7 +283,7 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
     return Transitions(
         pictures,
         document["stack"],
-        **{name: np.load(folder / f"{name}.npy", mmap_mode=mmap_mode, allow_pickle=False) for name in _COLUMNS},
+        **{name: np.load(folder / f"{name}.npy", mmap_mode=mmap_mode, allow_pickle=False) for name in COLUMNS},
         counts=tuple(EpisodeCounts(*one) for one in document["counts"]),
         names=tuple(Owner(*one) for one in document["names"]),
     )

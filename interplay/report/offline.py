@@ -209,7 +209,7 @@ def _improvements(id: str, scores: dict[str, np.ndarray], seed: int) -> list[Tab
             f"{best} beats the others most often",
             height_in=1.2 + 0.4 * len(scores),
         ),
-        Table(f"{id}-improvement", "Probability of improvement", columns, rows, said),
+        Table(f"{id}-improvement", "Probability of improvement with its interval", columns, rows, said),
     ]
 
 
@@ -246,9 +246,9 @@ def _scales(results: Results) -> Table:
         Column("task"),
         Column("episodes learned from", "count"),
         Column("random play", "number"),
-        Column("from"),
+        Column("random play is"),
         Column("best game", "number"),
-        Column("from "),
+        Column("best game is"),
     )
     return Table(f"{results.id}-scales", "What scores are normalised by", columns, rows)
 

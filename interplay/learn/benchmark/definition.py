@@ -1,25 +1,6 @@
 """The file of a benchmark: which tasks, learned from what, by which algorithms with which settings, on which seeds.
 
-[benchmark]
-id = "tiny"
-title = "A first look"
-seeds = [1, 2]                  # of training: so many runs of each algorithm in each task
-games = 10                      # each policy plays so many held-out seeds
-settings = { updates = 500 }    # of every run, where its algorithm has them
-
-[[task]]
-id = "gymnasium/frozen_lake"
-actor = "any"                   # whose episodes are learned from; as --actor and --where of `interplay learn`
-where = ["num_steps >= 4"]
-play = [{ agent = "scripted", games = 20 }, { agent = "random", games = 20 }]   # recorded first, where they are missing
-random = 0.0                    # return of random play; played if not given
-best = 1.0                      # the best game to compare with; of the episodes learned from if not given
-
-[[algorithm]]
-algorithm = "cql"
-name = "CQL, paper"             # in tables; the algorithm's if not given
-preset = "paper"
-settings = { alpha = 0.5 }
+`docs/benchmarks.md` shows one, with every key.
 """
 
 from __future__ import annotations
