@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
 from interplay.files import alone
-from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, TrainingConfig, check_name
+from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
 from interplay.learn.transitions import TransitionError
@@ -68,7 +68,7 @@ def train(
         task = find(config.task)
         check_torch()
         from interplay.learn.algorithms import LEARNERS
-        from interplay.learn.harness.run import Watch, explained, run
+        from interplay.learn.harness.run import Watch, run
         from interplay.learn.plots import save_curves
 
         reward = None if config.reward is None else _reward_of(archive, config, task, config.reward)
@@ -89,8 +89,10 @@ def train(
         space = action_space_of(task, config.seat)
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
-        with explained(folder, config):
+        try:
             save_curves(folder)
+        except OSError as error:
+            raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
         return result
 
 

@@ -16,7 +16,8 @@ from safetensors.torch import load_file
 from toy_transitions import make_transitions
 
 from interplay.agents import find, networks
-from interplay.learn import BCConfig, ConfigError, TransitionError, train
+from interplay.agents.policy import load_policy
+from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, train
 from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted, weights_of
 from interplay.learn.harness.batches import Batches
 from interplay.learn.harness.run import Watch, run
@@ -236,6 +237,14 @@ def test_of_two_runs_of_one_name_the_second_is_refused(archive):
     with claimed(folder, "twice", resume=False), refused:
         train(archive, SMALL, "twice", resume=True)
     assert not folder.exists()
+
+
+def test_curves_that_cannot_be_written_leave_the_policy(archive):
+    folder = archive.root / "models" / "plain"
+    (folder / "curves.svg").mkdir(parents=True)
+    with pytest.raises(RunError, match=r"the policy is in .*plain, but its curves.svg cannot be written: Is a directory"):
+        train(archive, replace(SMALL, updates=1), "plain")
+    assert load_policy(folder).name == "plain"
 
 
 # Asking for what is not there
