@@ -43,15 +43,15 @@ def remove_parts(path: Path) -> None:
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Hold a file, which is made and stays, so that one process at a time does what the block does.
+def alone(lock: Path, *, wait: bool = True) -> Iterator[None]:
+    """Of several processes that want to be in this block with the same lock file, one is, however the others end.
 
     Raises:
-        BlockingIOError: If another process holds it.
-        OSError: If it cannot be made.
+        BlockingIOError: If another one is in it, and we do not `wait`.
+        OSError: If the lock file, which stays, cannot be made.
     """
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
 

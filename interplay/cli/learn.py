@@ -46,13 +46,13 @@ app = typer.Typer(
 DOES = {
     "bc": "Behaviour cloning: act as the recorded player did.",
     "fbc": "Behaviour cloning of the episodes with the highest return.",
-    "bcq": "Batch-constrained Q-learning: the best of the actions that players do take.",
-    "cql": "Conservative Q-learning: values that do not hope for actions nobody took.",
-    "dqn": "Deep Q-network: the action of the highest value.",
-    "iql": "Implicit Q-learning: imitate more what turned out better.",
-    "iqn": "Implicit quantile network: the action of the highest mean of all returns that may come.",
-    "reward": "A reward from judged pairs: what people said about games, for `--reward NAME` of the other algorithms.",
-    "sac": "Discrete soft actor-critic: probabilities that weigh value against variety.",
+    "bcq": "Batch-constrained Q-learning: the best of the actions that players take.",
+    "cql": "Conservative Q-learning: the values of actions that nobody took are kept low.",
+    "dqn": "Deep Q-network: the action with the highest value.",
+    "iql": "Implicit Q-learning: imitate most the actions that turned out best.",
+    "iqn": "Implicit quantile network: learn the whole distribution of returns, take the action with the highest mean.",
+    "reward": "A reward learned from judged pairs; the other algorithms take it as `--reward NAME`.",
+    "sac": "Discrete soft actor-critic: action probabilities that balance value and variety.",
 }
 """Algorithm -> what it does, in a sentence."""
 
@@ -143,8 +143,6 @@ def _learn(
 ) -> None:
     """Train as asked, show how it goes, and say what came of it."""
     archive = open_archive(data, database, must_exist=True)
-    if given.get("actor") == "any":
-        given["actor"] = None
     if not given.get("where", True):
         del given["where"]
     if out is None:
@@ -212,6 +210,10 @@ def _settings(
     fast: bool = False,
 ) -> Config:
     """The settings of a run from its options, and those of the run that it goes on from or repeats."""
+    if fast and preset is not None:
+        raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
+    if config is not None and (fast or preset is not None):
+        raise typer.BadParameter("--config gives all settings; choose it or a preset, not both")
     if resume and config is None and (folder / "config.json").exists():
         config = folder / "config.json"
     if config is None and "task" not in given:
@@ -240,11 +242,12 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out
             bar.update(reading, completed=done, total=total)
 
         def on_update(done: int, total: int) -> None:
+            bar.update(reading, visible=False)
             bar.update(training, completed=done, total=total, visible=True)
 
         def on_metrics(line: dict[str, Any]) -> None:
             matched = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
-            bar.update(training, description=f"training  loss {line['loss']:.3f}{matched}, {line['updates_per_second']:.0f}/s")
+            bar.update(training, description=f"training  loss {line['loss']:.4g}{matched}, {line['updates_per_second']:.0f}/s")
 
         return act(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
 
@@ -255,9 +258,9 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     lines = [f"{name}: a reward from {found['answers']} answers about {found['games']} games, in {result.seconds:.0f} s."]
     if "unseen_accuracy" in found:
         share, num = found["unseen_accuracy"], found["unseen_answers"]
-        lines.append(f"It foretells {share:.1%} of the decided ones of {num} answers about worlds it never saw.")
+        lines.append(f"Of {num} answers about worlds that it never saw, it predicts {share:.1%} of those that are no draws.")
     if found.get("correlation") is not None:
-        goes = f"it goes with the game's own score by {found['correlation']:.2f} (rank correlation)"
+        goes = f"its rank correlation with the game's own score is {found['correlation']:.2f}"
         lines.append(f"In {found['unseen_games']} games that it did not learn from, {goes}.")
     if found["unsure"]:
         one = found["unsure"][0]
@@ -291,9 +294,9 @@ def benchmark(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train and measure every algorithm of a file on every task and seed; what is there already is kept.
+    """Train and measure every algorithm of a file on every task and seed; runs that exist already are kept.
 
-    Run again after an interruption, it goes on. The report is:  interplay report offline
+    After an interruption, run it again: it goes on. See the report with:  interplay report offline
 
     Try:  interplay learn benchmark bench/tiny.toml
     """

@@ -234,7 +234,7 @@ def offline(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """What benchmarks of learning say: scores, aggregates, profiles, chances of improvement; and CrowdPlay's tables proved.
+    """What benchmarks of learning say: scores, aggregates, profiles; and CrowdPlay's tables, recomputed.
 
     Try:  interplay learn benchmark bench/tiny.toml, then:  interplay report offline
     """

@@ -17,6 +17,8 @@ from interplay.errors import InterplayError, unknown_name
 CHECKPOINT = "checkpoint.safetensors"
 """In the folder of a run that has not ended: where to continue it."""
 
+MOST_NAME_BYTES = 200
+
 
 class ConfigError(InterplayError):
     """A setting that cannot be used; the text names it, repeats the value, and says what is allowed."""
@@ -49,6 +51,18 @@ def setting(
     return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
 
 
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that cannot be a folder's; `what` has it, such as a policy.
+
+    Raises:
+        ConfigError: Saying what names may hold.
+    """
+    if not name or not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
+        raise ConfigError(f"{name!r} cannot name a {what}; use letters, digits, '-', '_' and '.', no '.' at the beginning")
+    if len(name.encode()) > MOST_NAME_BYTES:
+        raise ConfigError(f"{name[:20]!r}... is too long to name a {what}; use at most {MOST_NAME_BYTES} letters")
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """What every run has, whatever it learns. `max_seconds` makes a run unrepeatable: use it where time matters more."""
@@ -58,20 +72,22 @@ class RunConfig:
     """Name -> settings that differ from the defaults."""
 
     task: str = setting(help="Id of the task to learn.")
-    seat: str | None = setting(None, "Whose seat to learn, in a task of several seats.")
-    observation: str = setting("dqn", "What the policy sees; see docs/agents.md.")
+    seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
+    observation: str = setting("dqn", "What the network sees; see docs/agents.md.")
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
-    schedule: str = setting("constant", "The learning rate over the run.", choices=("constant", "cosine"))
+    schedule: str = setting(
+        "constant", "How the learning rate changes over the run: constant or cosine.", choices=("constant", "cosine")
+    )
     weight_decay: float = setting(0.0, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
     features: int = setting(512, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
     hidden: tuple[int, ...] = setting((256, 256), "Units of the hidden layers, for observations that are numbers.")
     validation: float = setting(
         0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9
     )
-    seed: int = setting(0, "Of every random draw; printed and kept with the model.", low=0, high=2**63 - 1)
-    device: str = setting("auto", "auto, cpu or cuda.", is_free=True)
+    seed: int = setting(0, "Seed of every random draw; kept in config.json.", low=0, high=2**63 - 1)
+    device: str = setting("auto", "Where to compute: auto, cpu or cuda.", is_free=True)
     threads: int = setting(0, "CPU threads; 0 for all cores.", low=0, high=1024, is_free=True)
     max_seconds: float = setting(0.0, "Stop training after so many seconds; 0 for no limit.", low=0, high=1e9, is_free=True)
     log_every: int = setting(50, "Updates between lines of metrics.", low=1, high=10**9, is_free=True)
@@ -109,7 +125,7 @@ class RunConfig:
         return cls(**{"task": task, **cls.presets[name], **settings})
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, which `read_config` reads."""
+        """JSON values, which `from_json` reads."""
         return json.loads(json.dumps({"algorithm": self.algorithm, **asdict(self)}))
 
     @classmethod
@@ -172,6 +188,8 @@ class TrainingConfig(RunConfig):
             ConfigError: Naming the setting.
         """
         super().__post_init__()
+        if self.actor == "any":
+            object.__setattr__(self, "actor", None)
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
 

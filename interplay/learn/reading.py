@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,8 +17,8 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import Frame, Pipeline, pipeline
-from interplay.files import is_disk_full, to_disk, write_json
-from interplay.learn.transitions import EpisodeCounts, Owner, TransitionError, Transitions
+from interplay.files import alone, is_disk_full, to_disk, write_json
+from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 
 if TYPE_CHECKING:
     from interplay.record import Episode
@@ -27,19 +26,6 @@ if TYPE_CHECKING:
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
 _VERSION = 1
-_COLUMNS: dict[str, Any] = {
-    "at": np.int64,
-    "first": np.int64,
-    "actions": np.int64,
-    "rewards": np.float64,
-    "terminated": np.bool_,
-    "truncated": np.bool_,
-    "steps": np.int32,
-    "held": np.int32,
-    "offsets": np.int8,
-    "episodes": np.int32,
-    "owners": np.int16,
-}
 
 
 def load(
@@ -93,11 +79,13 @@ def load(
             data = _mapped(Path(folder), mmap_mode=None)  # the pictures stay mapped though their name goes
     else:
         folder = cache / hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
-        with _alone(folder):
-            if not (folder / "index.json").exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        with alone(cache / f"{folder.name}.lock"):
+            data = _kept(folder)
+            if data is None:
                 with _replacing(folder) as part:
                     _write(episodes, part, asked, on_episode)
-        data = _mapped(folder, mmap_mode="r")
+                data = _mapped(folder, mmap_mode="r")
     data = data if actor is None else data.of(actor)
     if not len(data):
         raise TransitionError("the episodes hold no step to learn from")
@@ -131,7 +119,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
     Raises:
         TransitionError: As `load`.
     """
-    columns: dict[str, list[np.ndarray]] = {name: [] for name in _COLUMNS}
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
     names: dict[Owner, int] = {}
     counts: list[EpisodeCounts] = []
     pictures = _Pictures(folder / "pictures.raw")
@@ -145,7 +133,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
             counts.append(EpisodeCounts(episode.id, episode.seed, episode.num_steps, num_decisions))
             if on_episode is not None:
                 on_episode(index + 1)
-        for name, dtype in _COLUMNS.items():
+        for name, dtype in COLUMNS.items():
             np.save(folder / f"{name}.npy", np.concatenate([np.zeros(0, dtype), *columns[name]], dtype=dtype))
         document = {
             "asked": asked,
@@ -295,25 +283,24 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
     return Transitions(
         pictures,
         document["stack"],
-        **{name: np.load(folder / f"{name}.npy", mmap_mode=mmap_mode, allow_pickle=False) for name in _COLUMNS},
+        **{name: np.load(folder / f"{name}.npy", mmap_mode=mmap_mode, allow_pickle=False) for name in COLUMNS},
         counts=tuple(EpisodeCounts(*one) for one in document["counts"]),
         names=tuple(Owner(*one) for one in document["names"]),
     )
+
+
+def _kept(folder: Path) -> Transitions | None:
+    """What an earlier run read; None where nothing is whole: a file was removed, or lost its end."""
+    try:
+        return _mapped(folder, mmap_mode="r")
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _hash(path: Path) -> str:
     """SHA-256 of a file that no catalogue knows."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Of several runs that need the same folder, one makes it and the others wait."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @contextmanager
@@ -326,6 +313,7 @@ def _replacing(folder: Path) -> Iterator[Path]:
         yield part
         for path in part.iterdir():
             to_disk(path)
+        shutil.rmtree(folder, ignore_errors=True)  # what is left of a damaged one
         part.replace(folder)
         to_disk(folder.parent)
     finally:

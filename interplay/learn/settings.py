@@ -29,7 +29,9 @@ class BCConfig(TrainingConfig):
         "code": {**_CODE, "learning_rate": 3e-5, "beta": 0.5},
     }
 
-    schedule: str = setting("cosine", "The learning rate over the run.", choices=("constant", "cosine"))
+    schedule: str = setting(
+        "cosine", "How the learning rate changes over the run: constant or cosine.", choices=("constant", "cosine")
+    )
     temperature: float = setting(
         1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
     )
@@ -58,11 +60,11 @@ class OfflineConfig(TrainingConfig):
     """What the algorithms that learn from rewards share."""
 
     learning_rate: float = setting(6.25e-5, "Adam's learning rate at the start.", above=0, high=1)
-    gamma: float = setting(0.99, "Discount of a decision.", low=0, high=1)
-    critics: int = setting(1, "Value networks; targets take the least of them.", low=1, high=100)
+    gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
+    critics: int = setting(1, "Number of value networks; targets take the lowest value.", low=1, high=100)
     reward_scale: float = setting(1.0, "Rewards are multiplied by it.", above=0, high=1e9)
     reward_clip: float = setting(
-        0.0, "Rewards of a decision are kept within plus and minus this; 0 for no limit.", low=0, high=1e9
+        0.0, "Clip the reward of each decision to plus or minus this; 0 for no limit.", low=0, high=1e9
     )
 
 
@@ -94,7 +96,7 @@ class BCQConfig(ValueConfig):
     }
 
     flexibility: float = setting(
-        0.3, "Only actions at least this likely, beside the most likely, may be chosen.", low=0, high=1
+        0.3, "An action may be chosen if it is at least this likely, relative to the most likely one.", low=0, high=1
     )
     beta: float = setting(0.5, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
 
@@ -136,7 +138,7 @@ class SACConfig(ValueConfig):
     learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
     entropy_learning_rate: float = setting(3e-4, "Adam's learning rate of the entropy's weight.", above=0, high=1)
     entropy_weight: float = setting(1.0, "Weight of the entropy at the start.", above=0, high=1e6)
-    critics: int = setting(2, "Value networks; targets take the least of them.", low=1, high=100)
+    critics: int = setting(2, "Number of value networks; targets take the lowest value.", low=1, high=100)
     temperature: float = setting(
         1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
     )
@@ -150,10 +152,10 @@ class IQLConfig(OfflineConfig):
 
     batch_size: int = setting(256, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
-    critics: int = setting(2, "Value networks; targets take the least of them.", low=1, high=100)
-    expectile: float = setting(0.7, "Expectile of the values of actions that the state's value is.", above=0, high=1)
+    critics: int = setting(2, "Number of value networks; targets take the lowest value.", low=1, high=100)
+    expectile: float = setting(0.7, "Which expectile of the values of its actions is the value of a state.", above=0, high=1)
     sharpness: float = setting(3.0, "How much more a better action is imitated (beta in the paper).", low=0, high=1000)
-    max_weight: float = setting(100.0, "The most that an action counts.", above=0, high=1e9)
+    max_weight: float = setting(100.0, "Largest weight of an imitated action.", above=0, high=1e9)
     target_rate: float = setting(
         0.005, "How far the target networks move to the value networks at each update.", above=0, high=1
     )
@@ -174,8 +176,8 @@ class RewardConfig(RunConfig):
     learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
     hidden: tuple[int, ...] = setting((64, 64), "Units of the hidden layers, for observations that are numbers.")
     batch_size: int = setting(32, "Pairs per gradient step.", low=1, high=65_536)
-    members: int = setting(3, "Networks, whose disagreement says where the reward is unsure.", low=1, high=100)
-    samples: int = setting(32, "Decisions of each game that a pair is compared by.", low=1, high=10_000)
+    members: int = setting(3, "Number of networks; where they disagree, the reward is unsure.", low=1, high=100)
+    samples: int = setting(32, "Decisions of each game that are looked at to compare a pair.", low=1, high=10_000)
     validation: float = setting(0.2, "Share of the worlds (seeds) held out to measure.", low=0, high=0.9)
 
 

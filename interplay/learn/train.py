@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
-from interplay.learn.config import CHECKPOINT, ConfigError, TrainingConfig
+from interplay.files import alone
+from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, load
-from interplay.learn.reward.kept import RewardError, load_reward, relabelled
+from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
 from interplay.learn.transitions import TransitionError
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
@@ -55,53 +57,67 @@ def train(
         on_metrics: Called with each line of metrics.
     Raises:
         TransitionError: If no episode fits; it says how to record some.
-        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, or
-            the checkpoint is of another run.
+        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
+            another process is at it, or the checkpoint is of another run.
         NotFoundError: If there is no such task.
         RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
-    check_run(folder, name, resume=resume)
-    task = find(config.task)
-    check_torch()
-    from interplay.learn.algorithms import LEARNERS
-    from interplay.learn.harness.run import Watch, run
-    from interplay.learn.plots import save_curves
+    with claimed(folder, name, resume=resume):
+        task = find(config.task)
+        check_torch()
+        from interplay.learn.algorithms import LEARNERS
+        from interplay.learn.harness.run import Watch, run
+        from interplay.learn.plots import save_curves
 
-    episodes = matching_episodes(archive, config, task)
-    data = load(
-        episodes,
-        observation=config.observation,
-        offsets=config.offsets,
-        seat=config.seat,
-        actor=config.actor,
-        cache=archive.root / FOLDER,
-        on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
-    )
-    notes: dict[str, Any] = {}
-    if config.reward is not None:
-        data, notes["reward"] = _with_reward(archive, config, task, episodes, data)
-    space = action_space_of(task, config.seat)
-    watch = Watch(on_update, on_metrics)
-    result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
-    save_curves(folder)
-    return result
+        reward = None if config.reward is None else _reward_of(archive, config, task, config.reward)
+        episodes = matching_episodes(archive, config, task)
+        data = load(
+            episodes,
+            observation=config.observation,
+            offsets=config.offsets,
+            seat=config.seat,
+            actor=config.actor,
+            cache=archive.root / FOLDER,
+            on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
+        )
+        notes: dict[str, Any] = {}
+        if reward is not None:
+            data = _rewarded(archive, config, episodes, data, reward)
+            notes["reward"] = reward.origin()
+        space = action_space_of(task, config.seat)
+        watch = Watch(on_update, on_metrics)
+        result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
+        try:
+            save_curves(folder)
+        except OSError as error:
+            raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
+        return result
 
 
-def _with_reward(
-    archive: Archive, config: TrainingConfig, task: Task, episodes: list[Episode], data: Transitions
-) -> tuple[Transitions, dict[str, Any]]:
-    """Transitions with the rewards of a learned model, and what a policy keeps about it.
+def _reward_of(archive: Archive, config: TrainingConfig, task: Task, name: str) -> KeptReward:
+    """The learned reward of a run.
 
     Raises:
         NotFoundError, RewardError: If there is no such model, or it is of another task or seat.
     """
-    reward = load_reward(archive, config.reward or "")
+    reward = load_reward(archive, name)
     asked = {"task": task.id, "seat": config.seat or task.seats[0]}
-    for name, value in asked.items():
-        if reward.description[name] != value:
-            raise RewardError(f"reward {reward.name!r} is of {name} {reward.description[name]}, and this run of {value}")
+    for what, value in asked.items():
+        if reward.description[what] != value:
+            raise RewardError(f"reward {name!r} is of {what} {reward.description[what]}, and this run of {value}")
+    return reward
+
+
+def _rewarded(
+    archive: Archive, config: TrainingConfig, episodes: list[Episode], data: Transitions, reward: KeptReward
+) -> Transitions:
+    """Transitions with the rewards that a learned one gives them.
+
+    Raises:
+        RewardError: If it cannot look at them.
+    """
     seen = data
     if reward.description["observation"] != config.observation:
         seen = load(
@@ -112,7 +128,7 @@ def _with_reward(
             actor=config.actor,
             cache=archive.root / FOLDER,
         )
-    return relabelled(data, seen, reward), reward.origin()
+    return relabelled(data, seen, reward)
 
 
 def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> list[Episode]:
@@ -122,12 +138,7 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
         TransitionError: If there are none, saying what there is and how to record some; or if the task has several seats, and
             none of them is chosen.
     """
-    if len(task.seats) > 1 and config.seat is None:
-        raise TransitionError(
-            f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
-        )
-    if config.seat is not None and config.seat not in task.seats:
-        raise TransitionError(f"task {task.id} has no seat {config.seat!r}; its seats are {', '.join(task.seats)}")
+    check_seat(config, task)
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
     usable = [episode for episode in found if episode.seed not in task.held_out_seeds and episode.num_steps > 0]
     if usable:
@@ -154,6 +165,20 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
     )
 
 
+def check_seat(config: RunConfig, task: Task) -> None:
+    """Refuse a seat that the task does not have, and none where it has several.
+
+    Raises:
+        TransitionError: Naming the seats.
+    """
+    if len(task.seats) > 1 and config.seat is None:
+        raise TransitionError(
+            f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
+        )
+    if config.seat is not None and config.seat not in task.seats:
+        raise TransitionError(f"task {task.id} has no seat {config.seat!r}; its seats are {', '.join(task.seats)}")
+
+
 def model_folder(archive: Archive, name: str) -> Path:
     """Where a policy of this name is kept.
 
@@ -162,8 +187,7 @@ def model_folder(archive: Archive, name: str) -> Path:
     """
     from interplay.agents.find import BUILTIN
 
-    if not name or not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
-        raise ConfigError(f"{name!r} cannot name a policy; use letters, digits, '-', '_' and '.'")
+    check_name(name, "policy")
     if name in BUILTIN:
         raise ConfigError(f"{name!r} is a built-in agent; choose another name for the policy")
     if name in RESERVED:
@@ -189,7 +213,32 @@ def check_torch() -> None:
         ) from None
 
 
-def check_run(folder: Path, name: str, *, resume: bool, what: str = "policy", last: str = "model.json") -> None:
+@contextmanager
+def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last: str = "model.json") -> Iterator[None]:
+    """Keep a run's folder for this process while the block runs; it goes again if nothing was written.
+
+    Raises:
+        ConfigError: As `_check_run`, or if another process is at this run.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = folder / ".lock"
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(alone(lock, wait=False))
+        except BlockingIOError:
+            raise ConfigError(
+                f"another process is at the run {name!r} in {folder}\nWait until it ends, or choose another name."
+            ) from None
+        try:
+            _check_run(folder, name, resume=resume, what=what, last=last)
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def _check_run(folder: Path, name: str, *, resume: bool, what: str, last: str) -> None:
     """Refuse to overwrite a policy or a run, and to resume one that has ended.
 
     Args:

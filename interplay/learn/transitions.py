@@ -1,4 +1,4 @@
-"""What every learner eats: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
+"""What every learner learns from: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
 
 Pictures lie in a file and are read when a batch asks for them; only some numbers of each decision are in memory.
 """
@@ -7,11 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from interplay.errors import InterplayError
+
+COLUMNS: dict[str, Any] = {
+    "at": np.int64,
+    "first": np.int64,
+    "actions": np.int64,
+    "rewards": np.float64,
+    "terminated": np.bool_,
+    "truncated": np.bool_,
+    "steps": np.int32,
+    "held": np.int32,
+    "offsets": np.int8,
+    "episodes": np.int32,
+    "owners": np.int16,
+}
+"""What `Transitions` holds of each decision -> its type."""
 
 
 class TransitionError(InterplayError):
@@ -123,20 +138,7 @@ class Transitions:
 
     def only(self, wanted: np.ndarray) -> Self:
         """Some of the decisions, by a mask or indices; `counts` says how many are left of each episode."""
-        columns = (
-            "at",
-            "first",
-            "actions",
-            "rewards",
-            "terminated",
-            "truncated",
-            "steps",
-            "held",
-            "offsets",
-            "episodes",
-            "owners",
-        )
-        chosen = {name: getattr(self, name)[wanted] for name in columns}
+        chosen = {name: getattr(self, name)[wanted] for name in COLUMNS}
         left = np.bincount(chosen["episodes"], minlength=len(self.counts)).tolist()
         counts = tuple(one._replace(num_decisions=number) for one, number in zip(self.counts, left, strict=True))
         return replace(self, **chosen, counts=counts)

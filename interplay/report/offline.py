@@ -1,4 +1,4 @@
-"""`interplay report offline`: what benchmarks of learning say, and CrowdPlay's published scores put to the proof."""
+"""`interplay report offline`: what benchmarks of learning say, and CrowdPlay's published scores checked."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def offline_report(found: Sequence[Results], *, seed: int = 0) -> Report:
     return Report(
         "offline",
         "Learning from recordings",
-        "How well algorithms do that learn from recorded games alone: scores normalised by random play and the best game, "
+        "How well algorithms learn from recorded games alone: scores normalised by random play and the best game, "
         "aggregates that a few lucky runs do not move (Agarwal et al. 2021), and intervals of 95 %.",
         (*sections, _paper_section()),
         (
@@ -209,7 +209,7 @@ def _improvements(id: str, scores: dict[str, np.ndarray], seed: int) -> list[Tab
             f"{best} beats the others most often",
             height_in=1.2 + 0.4 * len(scores),
         ),
-        Table(f"{id}-improvement", "Probability of improvement", columns, rows, said),
+        Table(f"{id}-improvement", "Probability of improvement with its interval", columns, rows, said),
     ]
 
 
@@ -246,15 +246,15 @@ def _scales(results: Results) -> Table:
         Column("task"),
         Column("episodes learned from", "count"),
         Column("random play", "number"),
-        Column("from"),
+        Column("random play is"),
         Column("best game", "number"),
-        Column("from "),
+        Column("best game is"),
     )
     return Table(f"{results.id}-scales", "What scores are normalised by", columns, rows)
 
 
 def _paper_section() -> Section:
-    """Tables 5 and 6 of the paper, one put to the proof by the other."""
+    """Tables 5 and 6 of the paper, one checked by the other."""
     algorithms = paper()["source"]["algorithms"]
     cells = recomputed()
     wrong = disagreements()

@@ -51,7 +51,7 @@ def reward_plot(along: Along, num_steps: int) -> RewardPlot:
     lower = [f"{left} {y(value)}" for left, value in zip(x, rewards - spread, strict=True)]
     words = f"From {along.answers:,} answers of {_WHOSE[along.judges]}."
     if along.correlation is not None:
-        words += f" Over other games it goes with their score by {along.correlation:.2f} (rank correlation)."
+        words += f" Its rank correlation with the score of other games is {along.correlation:.2f}."
     return RewardPlot(
         along.name,
         words,

@@ -16,11 +16,13 @@ from safetensors.torch import load_file
 from toy_transitions import make_transitions
 
 from interplay.agents import find, networks
-from interplay.learn import BCConfig, ConfigError, TransitionError, train
+from interplay.agents.policy import load_policy
+from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, train
 from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted, weights_of
 from interplay.learn.harness.batches import Batches
 from interplay.learn.harness.run import Watch, run
 from interplay.learn.plots import read_metrics
+from interplay.learn.train import claimed
 from interplay.tasks import find as find_task
 
 TASK = find_task("atari/space_invaders")
@@ -229,6 +231,22 @@ def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):
     assert train(archive, SMALL, "fresh", resume=True).updates == 12
 
 
+def test_of_two_runs_of_one_name_the_second_is_refused(archive):
+    folder = archive.root / "models" / "twice"
+    refused = pytest.raises(ConfigError, match="another process is at the run 'twice'")
+    with claimed(folder, "twice", resume=False), refused:
+        train(archive, SMALL, "twice", resume=True)
+    assert not folder.exists()
+
+
+def test_curves_that_cannot_be_written_leave_the_policy(archive):
+    folder = archive.root / "models" / "plain"
+    (folder / "curves.svg").mkdir(parents=True)
+    with pytest.raises(RunError, match=r"the policy is in .*plain, but its curves.svg cannot be written: Is a directory"):
+        train(archive, replace(SMALL, updates=1), "plain")
+    assert load_policy(folder).name == "plain"
+
+
 # Asking for what is not there
 
 
@@ -246,7 +264,7 @@ def test_episodes_on_held_out_seeds_alone_are_not_enough(archive):
         train(archive, replace(SMALL, where=("num_steps < 100",)), "m")
 
 
-@pytest.mark.parametrize("name", ["random", "a/b", "", ".hidden"])
+@pytest.mark.parametrize("name", ["random", "a/b", "", ".hidden", "a" * 300])
 def test_names_that_cannot_be_a_policy_are_refused(archive, name):
     with pytest.raises(ConfigError, match="policy"):
         train(archive, SMALL, name)

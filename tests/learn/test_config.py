@@ -33,6 +33,11 @@ def test_settings_that_cannot_work_are_refused(settings, text):
         BCConfig(TASK, **settings)
 
 
+def test_anyone_is_the_actor_wherever_it_is_written():
+    assert BCConfig(TASK, actor="any") == BCConfig(TASK, actor=None)
+    assert BCConfig.from_json({"task": TASK, "actor": "any"}).actor is None
+
+
 def test_an_unknown_device_offers_the_nearest():
     with pytest.raises(NotFoundError, match="unknown device 'cudo'; did you mean 'cuda'"):
         BCConfig(TASK, device="cudo")

@@ -118,6 +118,8 @@ def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
     [
         (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers with commas between, such as 0,1,2,3; got '0,x'"),
         (["cql", "--preset", "papr"], 2, "unknown preset of cql 'papr'; did you mean 'paper'"),
+        (["bc", "--fast", "--preset", "paper"], 2, "choose it or --preset, not both"),
+        (["cql", "--preset", "paper", "--config", "x.json"], 2, "--config gives all settings; choose it or a preset"),
         (["iqn", "--quantiles", "0"], 2, "quantiles must lie between 1 and 4096, got 0"),
         (["dqn", "--observation", "dqm"], 2, "unknown observation pipeline 'dqm'; did you mean 'dqn'"),
         (["dqn", "--actor", "scripted"], 1, "dqn learns from rewards, and none of the 3 episodes has one other than 0"),

@@ -135,3 +135,20 @@ def test_what_an_agent_did_at_a_shared_wheel_is_nobodys_demonstration(archive):
     assert set(scripted.actions) == {4}
     wanted = [*range(7), *range(16, 25)]
     np.testing.assert_array_equal(ann.observations(np.arange(16)), everyone.observations(np.array(wanted)))
+
+
+@pytest.mark.parametrize(
+    ("name", "keep"), [("pictures.raw", 0.9), ("rewards.npy", 0.5), ("index.json", 0.5), ("steps.npy", None)]
+)
+def test_what_was_read_is_read_again_where_a_file_lost_its_end_or_is_missing(archive, tmp_path, name, keep):
+    episodes = archive.episodes(seeds=[2])
+    whole = load(episodes, cache=tmp_path)
+    (path,) = tmp_path.glob(f"*/{name}")
+    data = path.read_bytes()
+    path.unlink()
+    if keep is not None:
+        path.write_bytes(data[: int(len(data) * keep)])
+    again = load(episodes, cache=tmp_path)
+    np.testing.assert_array_equal(again.pictures, whole.pictures)
+    np.testing.assert_array_equal(again.rewards, whole.rewards)
+    assert path.read_bytes() == data

@@ -45,7 +45,7 @@ def test_the_page_of_a_game_shows_each_reward_that_is_kept_along_it(archive):
     page = client.get(f"/episodes/{first}").text
     assert "/static/js/rewards.js" in page
     assert 'aria-label="Learned reward liked"' in page
-    assert "From 1,200 answers of people. Over other games it goes with their score by 0.87" in page
+    assert "From 1,200 answers of people. Its rank correlation with the score of other games is 0.87" in page
     other = client.get(f"/episodes/{second}").text
     assert "Learned reward" not in other
     assert "rewards.js" not in other

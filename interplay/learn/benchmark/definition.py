@@ -1,25 +1,6 @@
 """The file of a benchmark: which tasks, learned from what, by which algorithms with which settings, on which seeds.
 
-[benchmark]
-id = "tiny"
-title = "A first look"
-seeds = [1, 2]                  # of training: so many runs of each algorithm in each task
-games = 10                      # each policy plays so many held-out seeds
-settings = { updates = 500 }    # of every run, where its algorithm has them
-
-[[task]]
-id = "gymnasium/frozen_lake"
-actor = "any"                   # whose episodes are learned from; as --actor and --where of `interplay learn`
-where = ["num_steps >= 4"]
-play = [{ agent = "scripted", games = 20 }, { agent = "random", games = 20 }]   # recorded first, where they are missing
-random = 0.0                    # return of random play; played if not given
-best = 1.0                      # the best game to compare with; of the episodes learned from if not given
-
-[[algorithm]]
-algorithm = "cql"
-name = "CQL, paper"             # in tables; the algorithm's if not given
-preset = "paper"
-settings = { alpha = 0.5 }
+`docs/benchmarks.md` shows one, with every key.
 """
 
 from __future__ import annotations
@@ -33,10 +14,10 @@ from typing import Any
 from interplay.errors import InterplayError, NotFoundError
 from interplay.learn.config import TrainingConfig
 from interplay.learn.settings import CONFIGS
-from interplay.tables import Table, nearest, parse_toml, read_text
+from interplay.tables import MAX_NAME_CHARS, Table, nearest, parse_toml, read_text
 from interplay.tasks import Task, find
 
-_REMEDY = "docs/learning.md shows one; bench/tiny.toml is a small one"
+_REMEDY = "docs/benchmarks.md shows one; bench/tiny.toml is a small one"
 MAX_SEED = 2**31 - 1
 
 
@@ -80,6 +61,11 @@ class Contender:
     algorithm: str
     preset: str | None
     settings: Mapping[str, Any]
+
+    @property
+    def slug(self) -> str:
+        """The name as a part of its policies' names."""
+        return "".join(letter if letter.isalnum() else "-" for letter in self.name.lower()).strip("-")
 
 
 @dataclass(frozen=True)
@@ -145,6 +131,11 @@ def read(path: Path) -> Benchmark:
             raise top.error(key, "is empty", f"add a [[{key}]]")
         if twice := [name for name in named if named.count(name) > 1]:
             raise top.error(key, f"{twice[0]!r} is there twice", "give each its own" if key == "algorithm" else "leave one out")
+    slugs: dict[str, str] = {}
+    for contender in benchmark.contenders:  # their policies' names are made of them
+        other = slugs.setdefault(contender.slug, contender.name)
+        if other != contender.name:
+            raise top.error("algorithm", f"{other!r} and {contender.name!r} are too alike", "use other letters or digits")
     every = {item.name for kind in CONFIGS.values() for item in fields(kind)}
     for name in benchmark.settings:
         if name not in every:
@@ -190,11 +181,8 @@ def _task(table: Table) -> LearnedTask:
     random, best = (None if key not in table.values else table.number(key, low=-1e12, high=1e12) for key in ("random", "best"))
     if random is not None and best is not None and not best > random:
         raise table.error("best", f"is {best:g}, not above random play, which is {random:g}", "give the return of a good game")
-    settings = {
-        **table.raw("settings", dict, {}),
-        "actor": None if actor == "any" else actor,
-        "where": table.texts("where", []),
-    }
+    settings = _settings(table, ("task", "seed", "algorithm", "actor", "where"))
+    settings |= {"actor": actor, "where": table.texts("where", [])}
     for key in ("random", "best"):
         table.raw(key, (int, float), 0.0)
     table.nothing_else()
@@ -211,10 +199,20 @@ def _contender(table: Table) -> Contender:
             f"{algorithm} has no preset {preset!r}",
             nearest(preset, known) or (f"write {' or '.join(known)}" if known else "leave it out"),
         )
-    settings = table.raw("settings", dict, {})
-    for reserved in ("task", "seed", "algorithm"):
-        if reserved in settings:
-            raise table.error(f"settings.{reserved}", "is set by the benchmark", "leave it out")
-    contender = Contender(table.text("name", "") or algorithm, algorithm, preset, MappingProxyType(settings))
+    settings = _settings(table, ("task", "seed", "algorithm"))
+    name = table.text("name", "") or algorithm
+    if len(name) > MAX_NAME_CHARS:
+        raise table.error("name", f"has {len(name)} letters", f"write at most {MAX_NAME_CHARS}")
+    contender = Contender(name, algorithm, preset, MappingProxyType(settings))
     table.nothing_else()
     return contender
+
+
+def _settings(table: Table, elsewhere: tuple[str, ...]) -> dict[str, Any]:
+    """The settings of a task or an algorithm, without those that are written elsewhere."""
+    settings = table.raw("settings", dict, {})
+    for reserved in elsewhere:
+        if reserved in settings:
+            where = "written beside `id`" if reserved in ("actor", "where") else "set by the benchmark"
+            raise table.error(f"settings.{reserved}", f"is {where}", "leave it out")
+    return dict(settings)

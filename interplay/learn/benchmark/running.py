@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import interplay.record
 from interplay.agents.evaluate import evaluate, worthwhile_processes
 from interplay.errors import InterplayError
-from interplay.files import write_json
+from interplay.files import alone, write_json
 from interplay.learn.benchmark.definition import Benchmark, BenchmarkError, Contender, LearnedTask
 from interplay.learn.benchmark.results import Results, Run, Scale, results_file
 from interplay.learn.config import TrainingConfig
@@ -64,8 +64,22 @@ def run_benchmark(
     Returns:
         The results; a run that failed has its reason, and the others are there.
     Raises:
-        BenchmarkError: If nothing can be learned from a task, or its scores cannot be normalised.
+        TransitionError: If there is nothing to learn from in a task.
+        BenchmarkError: If scores cannot be normalised, or another process runs this benchmark.
     """
+    path = results_file(archive.root, benchmark.id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with alone(path.with_name(".lock"), wait=False):
+            return _run(archive, benchmark, jobs, report, path)
+    except BlockingIOError:
+        raise BenchmarkError(
+            f"another process runs benchmark {benchmark.id!r} in {archive.root}\nWait until it ends, then run this again."
+        ) from None
+
+
+def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Report, path: Path) -> Results:
+    """Play, train and measure; write the results as they come."""
     tasks, scales, found, planned = [], {}, {}, {}
     for learned in benchmark.tasks:
         task = learned.task
@@ -95,8 +109,6 @@ def run_benchmark(
         num_episodes=found,
         runs=tuple(run for run, _ in planned.values()),
     )
-    path = results_file(archive.root, benchmark.id)
-    path.parent.mkdir(parents=True, exist_ok=True)
     done: dict[str, Run] = {}
     for name, run in _made(archive, planned, jobs or len(os.sched_getaffinity(0)), report):
         done[name] = run
@@ -149,9 +161,8 @@ def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, 
     """Of a run's policy: readable, and another one for other settings or other data."""
     settings = config.fixed() | {"temperature": config.temperature, "max_seconds": config.max_seconds}
     known = json.dumps([settings, sorted(episode.id for episode in episodes)], sort_keys=True)
-    slug = "".join(letter if letter.isalnum() else "-" for letter in contender.name.lower()).strip("-")
     task = config.task.rpartition("/")[2].rpartition(":")[2]
-    return f"{benchmark.id}.{slug}.{task}.{config.seed}.{hashlib.sha256(known.encode()).hexdigest()[:8]}"
+    return f"{benchmark.id}.{contender.slug}.{task}.{config.seed}.{hashlib.sha256(known.encode()).hexdigest()[:8]}"
 
 
 def _made(archive: Archive, planned: dict[str, tuple[Run, _Job]], jobs: int, report: Report) -> Iterator[tuple[str, Run]]:
@@ -186,6 +197,8 @@ def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:
         return replace(run, problem="its process ended without a message; run the benchmark again to continue it")
     except InterplayError as error:
         return replace(run, problem=str(error))
+    except Exception as error:  # whatever it is, the other runs go on
+        return replace(run, problem=f"{type(error).__name__}: {error}")
 
 
 def _updates(folder: Path) -> int:

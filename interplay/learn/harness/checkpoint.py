@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,8 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
     different = [name for name in fingerprint if where["fingerprint"].get(name) != fingerprint[name]]
     if different:
         name = different[0]
-        raise ConfigError(
-            f"{path} is of another run: {name} was {where['fingerprint'].get(name)!r}, now {fingerprint[name]!r}\n{again}"
-        )
+        before, now = (reprlib.repr(values.get(name)) for values in (where["fingerprint"], fingerprint))
+        raise ConfigError(f"{path} is of another run: {name} was {before}, now {now}\n{again}")
     try:
         for name, module in learner.modules.items():
             module.load_state_dict(_below(tensors, f"weights/{name}/"))

@@ -290,15 +290,19 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
     raise RunError(
         f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
         f"The learning rate ({config.learning_rate:g}) or the rewards are probably too large; nothing of this is kept.\n"
-        f"Start another run:  interplay learn {config.algorithm} --config {folder / 'config.json'} "
-        f"--learning-rate {config.learning_rate / 10:g} --out NAME"
+        f"Start another run:  {_again(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
     )
+
+
+def _again(folder: Path, config: RunConfig) -> str:
+    """The command that repeats a run, without its name."""
+    return f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
 
 
 @contextmanager
 def explained(folder: Path, config: RunConfig) -> Iterator[None]:
     """Say what to do where the disk or the device is full."""
-    again = f"interplay learn {config.algorithm} --config {folder / 'config.json'}"
+    again = _again(folder, config)
     try:
         yield
     except torch.OutOfMemoryError as error:

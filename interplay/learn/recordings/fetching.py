@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 
 from interplay.errors import InterplayError, MisuseError
-from interplay.files import held, is_disk_full, to_disk
+from interplay.files import alone, is_disk_full, to_disk
 from interplay.learn.recordings.index import ENDINGS, Entry, address_of, list_folder, read_list
 from interplay.learn.recordings.names import RecordingsError
 from interplay.record.exchange.line import Line, LineError
@@ -153,7 +153,7 @@ class _Download(ExitStack):
             place = self._root / folder
             place.mkdir(parents=True, exist_ok=True)
             try:
-                self.enter_context(held(place / _LOCK))
+                self.enter_context(alone(place / _LOCK, wait=False))
             except BlockingIOError:
                 raise RecordingsError(
                     f"another process fetches recordings to {place}\nWait until it ends, or name another folder with --out."

@@ -14,10 +14,10 @@ from interplay.files import write_json
 from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.along import write_along
-from interplay.learn.reward.kept import load_reward, reward_folder, save_reward
+from interplay.learn.reward.kept import KeptReward, reward_folder, save_reward
 from interplay.learn.reward.pairs import Judges, Pair, answered_pairs, split
 from interplay.learn.settings import RewardConfig
-from interplay.learn.train import check_run, check_torch
+from interplay.learn.train import check_seat, check_torch, claimed
 from interplay.tasks import find
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def fit(
 ) -> FittedReward:
     """Learn a reward from the answers about a task's games; any learner takes it as `--reward name`.
 
-    A share of the worlds (seeds) is held out: how well answers about them are foretold, and how the sum of the reward goes with
-    the game's own score in games that nothing was learned from, is kept with it.
+    A share of the worlds (seeds) is held out: how well answers about them are predicted, and the rank correlation of the sum of
+    the reward with the game's own score in games that nothing was learned from, is kept with it.
 
     Args:
         archive: Where answers and games are and the reward goes, as `rewards/<name>/`.
@@ -68,58 +68,62 @@ def fit(
         resume: Continue a run that was stopped.
         on_episode, on_update, on_metrics: As of `interplay.learn.train`.
     Raises:
+        TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
         RunError: If no answer counts, or all are draws; or the run cannot go on.
-        ConfigError: If the name cannot be used, or there is a reward of that name.
+        ConfigError: If the name cannot be used, or there is a reward of that name or another process learns it.
     """
     folder = reward_folder(archive, name)
-    check_run(folder, name, resume=resume, what="reward", last="reward.json")
-    check_torch()
-    task = find(config.task)
-    pairs = answered_pairs(archive.database, task.id, cast(Judges, config.judges))
-    rng = np.random.default_rng((config.seed, 5))
-    parts = split(pairs, config.validation, rng=rng)
-    learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
-    judged = {episode for pair in pairs for episode in (pair.first, pair.second)}
-    games = {episode.id: episode for episode in archive.episodes(task=task.id) if episode.num_steps > 0}
-    if missing := sorted(judged - games.keys()):
-        raise RunError(
-            f"{len(missing)} of the {len(judged)} games that were compared are not recorded here step by step, such as "
-            f"{missing[0]}\n"
-            "Bring them in (interplay episodes import or pull), or learn from another task's answers."
+    with claimed(folder, name, resume=resume, what="reward", last="reward.json"):
+        check_torch()
+        from interplay.learn.harness.run import explained
+
+        task = find(config.task)
+        check_seat(config, task)
+        pairs = answered_pairs(archive.database, task.id, cast(Judges, config.judges))
+        rng = np.random.default_rng((config.seed, 5))
+        parts = split(pairs, config.validation, rng=rng)
+        learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
+        judged = {episode for pair in pairs for episode in (pair.first, pair.second)}
+        games = {episode.id: episode for episode in archive.episodes(task=task.id) if episode.num_steps > 0}
+        if missing := sorted(judged - games.keys()):
+            raise RunError(
+                f"{len(missing)} of the {len(judged)} games that were compared are not recorded here step by step, such as "
+                f"{missing[0]}\n"
+                "Bring them in (interplay episodes import or pull), or learn from another task's answers."
+            )
+        others = sorted(games.keys() - learned_from)
+        if len(others) > MOST_UNSEEN:
+            others = sorted(np.random.default_rng((config.seed, 6)).permutation(others)[:MOST_UNSEEN].tolist())
+        wanted = [games[episode] for episode in sorted(learned_from | {*others} | judged)]
+        data = load(
+            wanted,
+            observation=config.observation,
+            seat=config.seat,
+            cache=archive.root / FOLDER,
+            on_episode=None if on_episode is None else lambda done: on_episode(done, len(wanted)),
         )
-    others = sorted(games.keys() - learned_from)
-    if len(others) > MOST_UNSEEN:
-        others = sorted(np.random.default_rng((config.seed, 6)).permutation(others)[:MOST_UNSEEN].tolist())
-    wanted = [games[episode] for episode in sorted(learned_from | {*others} | judged)]
-    data = load(
-        wanted,
-        observation=config.observation,
-        seat=config.seat,
-        cache=archive.root / FOLDER,
-        on_episode=None if on_episode is None else lambda done: on_episode(done, len(wanted)),
-    )
-    trained = _train(config, data, parts.training, folder, resume, on_update, on_metrics)
-    learner, updates, seconds = trained
-    facts = {
-        "name": name,
-        "task": task.id,
-        "task_hash": task.content_hash,
-        "seat": config.seat or task.seats[0],
-        "observation": config.observation,
-        "encoder": learner.description,
-        "members": config.members,
-        "answers": len(pairs),
-        "judges": config.judges,
-        "games": len(judged),
-        "config": config.to_json(),
-    }
-    measured = _measure(learner, data, parts.unseen, [games[one] for one in others], learned_from)
-    save_reward(folder, learner.ensemble, facts | measured)
-    kept = load_reward(archive, name)
-    rewards, spread = kept.of_decisions(data)
-    write_along(folder, ((one, data.steps[at], rewards[at], spread[at]) for one, at in learner.games.items()))
-    (folder / CHECKPOINT).unlink(missing_ok=True)
-    return FittedReward(folder, updates, seconds, kept.description)
+        learner, updates, seconds = _train(config, data, parts.training, folder, resume, on_update, on_metrics)
+        facts: dict[str, Any] = {
+            "name": name,
+            "task": task.id,
+            "task_hash": task.content_hash,
+            "seat": config.seat or task.seats[0],
+            "observation": config.observation,
+            "encoder": learner.description,
+            "members": config.members,
+            "answers": len(pairs),
+            "judges": config.judges,
+            "games": len(judged),
+            "config": config.to_json(),
+        }
+        with explained(folder, config):
+            facts |= _measure(learner, data, parts.unseen, [games[one] for one in others], learned_from)
+            kept = KeptReward(name, facts, learner.ensemble.to("cpu"))
+            rewards, spread = kept.of_decisions(data)
+            write_along(folder, ((one, data.steps[at], rewards[at], spread[at]) for one, at in learner.games.items()))
+            description = save_reward(folder, kept.ensemble, facts)  # last: the reward is there when this is
+        (folder / CHECKPOINT).unlink(missing_ok=True)
+        return FittedReward(folder, updates, seconds, description)
 
 
 def _train(
@@ -156,7 +160,7 @@ def _train(
 def _measure(
     learner: Any, data: Transitions, unseen: list[Pair], others: list[Episode], learned_from: set[str]
 ) -> dict[str, Any]:
-    """What the reward is worth: answers foretold, order of games, where it is unsure; and its scale."""
+    """What the reward is worth: answers predicted, order of games, where it is unsure; and its scale."""
     import torch
 
     from interplay.learn.reward.model import rewards_of
@@ -174,8 +178,8 @@ def _measure(
         found |= {f"unseen_{name}": float(value) for name, value in measured.items()}
     there = [one for one in others if one.id in sums]
     if len(there) > 2:
-        foretold = np.array([sums[one.id].mean() for one in there])
-        found |= {"unseen_games": len(there), "correlation": rank_correlation(foretold, [one.total_reward for one in there])}
+        predicted = np.array([sums[one.id].mean() for one in there])
+        found |= {"unseen_games": len(there), "correlation": rank_correlation(predicted, [one.total_reward for one in there])}
     found["unsure"] = _unsure(there, sums)
     return found
 

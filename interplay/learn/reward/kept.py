@@ -12,6 +12,7 @@ import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.files import write_bytes, write_json
+from interplay.learn.config import check_name
 
 if TYPE_CHECKING:
     from interplay.learn.reward.model import Ensemble
@@ -58,19 +59,26 @@ class KeptReward:
 
 
 def reward_folder(archive: Archive, name: str) -> Path:
-    """Where a reward of this name is kept."""
+    """Where a reward of this name is kept.
+
+    Raises:
+        ConfigError: If the name cannot be a folder.
+    """
+    check_name(name, "reward")
     return archive.root / FOLDER / name
 
 
-def save_reward(folder: Path, ensemble: Ensemble, document: dict[str, Any]) -> None:
-    """Write a reward model; each file appears whole or not at all."""
+def save_reward(folder: Path, ensemble: Ensemble, document: dict[str, Any]) -> dict[str, Any]:
+    """Write a reward model; each file appears whole or not at all. Returns what `reward.json` holds."""
     import safetensors.torch
 
     weights = {name: value.detach().cpu().contiguous() for name, value in ensemble.state_dict().items()}
     data = safetensors.torch.save(weights)
     write_bytes(folder / "model.safetensors", data)
     digest = hashlib.sha256(data).hexdigest()
-    write_json(folder / "reward.json", {"format": FORMAT, "version": VERSION, "weights_sha256": digest, **document})
+    document = {"format": FORMAT, "version": VERSION, "weights_sha256": digest, **document}
+    write_json(folder / "reward.json", document)
+    return document
 
 
 def load_reward(archive: Archive, name: str) -> KeptReward:
@@ -83,7 +91,7 @@ def load_reward(archive: Archive, name: str) -> KeptReward:
     folder = reward_folder(archive, name)
     if not (folder / "reward.json").is_file():
         known = sorted(path.parent.name for path in (archive.root / FOLDER).glob("*/reward.json"))
-        raise unknown_name("reward", name, known, hint=_REMEDY)
+        raise unknown_name("reward", name, known, hint=_REMEDY.replace("it again", "one"))
     import safetensors
     import safetensors.torch
 
@@ -111,8 +119,14 @@ def relabelled(data: Transitions, seen: Transitions, reward: KeptReward) -> Tran
         data: What is learned from.
         seen: The same decisions, as the reward's pipeline sees them; often `data` itself.
     Raises:
-        RewardError: If they are not the same decisions.
+        RewardError: If they are not the same decisions, or not what the reward has learned to look at.
     """
+    shape = tuple(reward.description["encoder"]["shape"])
+    if seen.observation_shape != shape:
+        raise RewardError(
+            f"reward {reward.name!r} looks at observations of shape {shape}, and these games have {seen.observation_shape}: "
+            f"they are of another version of the task\n{_REMEDY}"
+        )
     if len(data) != len(seen) or not np.array_equal(data.steps, seen.steps):
         raise RewardError(
             f"reward {reward.name!r} decides at other steps than this run: it sees games through "

@@ -144,7 +144,7 @@ class PreferenceLearner:
         return measured
 
     def measure(self, batch: Compared) -> dict[str, torch.Tensor]:
-        """Mean cross-entropy, and the share of decided answers that the members foretell."""
+        """Mean cross-entropy, and the share of decided answers that the members predict."""
         difference = self.differences(batch)
         logits = log_odds(difference, self.ensemble.log_nu[:, None], has_draws=self.has_draws)
         loss = -logits.log_softmax(-1).gather(-1, batch.outcomes[..., None]).mean()

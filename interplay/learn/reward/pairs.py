@@ -63,7 +63,7 @@ def pair_of(left: str, right: str, outcome: str, seed: int) -> Pair:
 
 
 def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator) -> Split:
-    """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are foretold.
+    """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are predicted.
 
     Raises:
         RunError: If nothing is left to learn from, or all answers say the same.

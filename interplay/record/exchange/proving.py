@@ -22,7 +22,7 @@ import numpy as np
 from interplay.envs import make
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import InterplayError
-from interplay.files import held
+from interplay.files import alone
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import PlayedBack, Taken
@@ -195,7 +195,7 @@ class Importing:
         """
         with ExitStack() as stack:
             try:
-                stack.enter_context(held(archive.root / _LOCK))
+                stack.enter_context(alone(archive.root / _LOCK, wait=False))
             except BlockingIOError:
                 raise RecordingError(
                     f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."

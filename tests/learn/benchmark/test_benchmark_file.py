@@ -70,6 +70,8 @@ def test_settings_of_a_run_are_the_presets_under_the_files_from_wide_to_narrow(w
     ("learning_rate = 1e-5", "learning_rate = 7", "learning_rate must be above 0"),
     ("learning_rate = 1e-5", "seed = 7", "algorithm[1].settings.seed: is set by the benchmark"),
     ('name = "DQN, small steps"', 'name = "bc"', "algorithm: 'bc' is there twice"),
+    ('name = "DQN, small steps"', 'name = "BC!"', "algorithm: 'bc' and 'BC!' are too alike"),
+    ('name = "DQN, small steps"', f'name = "{"a" * 65}"', "algorithm[1].name: has 65 letters"),
     ("games = 2", "gamse = 2", "gamse"),
 ])  # fmt: skip
 def test_what_cannot_be_meant_is_refused_at_its_place(written, before, after, said):

@@ -18,6 +18,7 @@ import pytest
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
+from interplay.files import alone
 from interplay.learn.benchmark import BenchmarkError, read, running
 from interplay.learn.benchmark.results import read_results
 from interplay.learn.benchmark.running import run_benchmark
@@ -101,6 +102,13 @@ def test_what_is_there_is_not_made_again(whole, file, monkeypatch):
     summary = json.loads(json.dumps(expected.summary()))
     assert summary["complete_tasks"] == ["bench/cartpole"]
     assert set(summary["aggregates"]) == {"bc", "dqn"}
+
+
+def test_of_two_processes_that_run_a_benchmark_the_second_is_refused(whole, file):
+    folder, _ = whole
+    refused = pytest.raises(BenchmarkError, match="another process runs benchmark 'killed'")
+    with closing(interplay.record.open(folder)) as archive, alone(folder / "benchmarks" / "killed" / ".lock"), refused:
+        run_benchmark(archive, read(file), jobs=1)
 
 
 def test_a_run_that_fails_says_why_and_hinders_no_other(whole, file, tmp_path):

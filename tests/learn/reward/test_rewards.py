@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -15,11 +16,11 @@ import pytest
 import interplay.record
 from bench.rewards import TASK, answer, play
 from interplay.errors import InterplayError, NotFoundError
-from interplay.learn import CONFIGS, train
+from interplay.learn import CONFIGS, TransitionError, load, train
 from interplay.learn.config import ConfigError, RunError
 from interplay.learn.reward.along import read_along
 from interplay.learn.reward.fitting import fit, rank_correlation
-from interplay.learn.reward.kept import RewardError, load_reward
+from interplay.learn.reward.kept import RewardError, load_reward, relabelled
 from interplay.learn.reward.model import log_odds
 from interplay.learn.reward.pairs import DRAW, FIRST, JUDGES, SECOND, answered_pairs, pair_of, split
 from interplay.learn.settings import RewardConfig
@@ -146,6 +147,49 @@ def test_a_reward_that_is_missing_damaged_or_of_another_task_is_refused(judged):
     with pytest.raises(RewardError, match=r"is damaged: model.safetensors is not the file"):
         load_reward(archive, "mine")
     assert not [name for name in ("a", "b") if (archive.root / "models" / name / "model.json").exists()]
+
+
+@pytest.mark.parametrize("name", ["../x", "", ".hidden", "a/b", "a" * 300])
+def test_names_that_cannot_be_a_reward_are_refused(judged, name):
+    archive = judged(0)
+    with pytest.raises(ConfigError, match="name a reward"):
+        fit(archive, CONFIG, name)
+    with pytest.raises(ConfigError, match="name a reward"):
+        load_reward(archive, name)
+
+
+def test_a_reward_of_another_version_of_the_task_is_refused(judged):
+    archive = judged(20)
+    fit(archive, replace(CONFIG, updates=2), "mine")
+    data = load(archive.episodes()[:1], observation="state")
+    with pytest.raises(RewardError, match=r"of shape \(4,\), and these games have \(2,\): .*another version of the task"):
+        relabelled(data, replace(data, pictures=data.pictures[:, :2]), load_reward(archive, "mine"))
+
+
+def test_a_full_disk_at_the_end_leaves_no_half_a_reward_and_says_how_to_go_on(judged):
+    archive = judged(20)
+    config = replace(CONFIG, updates=2)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill(done: int, total: int) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, before[1]))
+
+    try:
+        with pytest.raises(RunError, match=rf"the disk is full.*\n.*--data {archive.root} --out r --resume"):
+            fit(archive, config, "r", on_update=fill)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not (archive.root / "rewards" / "r" / "reward.json").exists()
+    fit(archive, config, "r", resume=True)
+    assert read_along(archive.root, archive.episodes()[0].id)
+
+
+def test_in_a_task_of_several_seats_one_is_to_be_chosen(judged):
+    archive = judged(0)
+    with pytest.raises(TransitionError, match="has 2 seats; say whose seat to learn, with --seat"):
+        fit(archive, RewardConfig(task="together/cooperative_pong"), "r")
+    with pytest.raises(TransitionError, match="has no seat 'nobody'"):
+        fit(archive, replace(CONFIG, seat="nobody"), "r")
 
 
 def test_a_pair_is_the_same_from_either_side():
