@@ -112,13 +112,13 @@ def test_a_recording_that_changed_or_a_shard_that_is_damaged_is_done_again(video
     write_video(path, 5)
     assert embed(sources, network, out).written == ["one"]
     assert len(read_shard(shard_path(out, "one"))) == 5
-    whole = shard_path(out, "one").read_bytes()
+    whole, latents = shard_path(out, "one").read_bytes(), np.array(read_shard(shard_path(out, "one")))
     for damaged in (b"nothing", whole[:-4]):
         shard_path(out, "one").write_bytes(damaged)
         with pytest.raises(EmbedError, match="is no shard of embeddings"):
             read_shard(shard_path(out, "one"))
         assert embed(sources, network, out).written == ["one"]
-    assert shard_path(out, "one").read_bytes() == whole
+    np.testing.assert_array_equal(read_shard(shard_path(out, "one")), latents)
 
 
 def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_path, capsys):
@@ -129,7 +129,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     headless = write_video(folder / "headless.mp4", 60, index_first=False)
     headless.write_bytes(headless.read_bytes()[:-3000])
     (folder / "missing.jsonl").write_text("{}\n")
-    (folder / "nothing.mp4").symlink_to(cut)
+    (folder / "nothing.mp4").symlink_to(folder / "whole.mp4")
     (folder / "nothing.jsonl").write_text("")
     (folder / "empty.mp4").write_bytes(b"")
     out = tmp_path / "out"
