@@ -15,6 +15,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
+    known_task,
     open_archive,
     progress_bar,
 )
@@ -28,10 +29,10 @@ def embed(
     out: Annotated[Path | None, typer.Option(help="Folder for the embeddings, a file for each recording.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="Only episodes such as 'score >= 200'; may be repeated.")] = None,
-    chunk: Annotated[int, typer.Option(min=1, help="Pictures that pass the network together.")] = 64,
+    chunk: Annotated[int, typer.Option(min=1, max=1024, help="Pictures that pass the network together.")] = 64,
     processes: Annotated[int, typer.Option(min=1, help="How many work at once, each with one thread.")] = 1,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    threads: Annotated[int, typer.Option(min=0, help="CPU threads of one process; 0 for all cores.")] = 0,
+    threads: Annotated[int, typer.Option(min=0, help="CPU threads of one process, at most one for each core; 0 for all.")] = 0,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -49,6 +50,8 @@ def embed(
         raise typer.BadParameter("say where the embeddings go:  --out DIR")
     if folder is not None and (task is not None or where):
         raise typer.BadParameter("--task and --where choose episodes; leave out the folder, or them")
+    if threads and processes > 1:
+        raise typer.BadParameter("several --processes have one thread each; leave out --threads, or --processes")
     # PyTorch's threads wait by spinning otherwise, which takes the cores from those that work; read when it is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from interplay.agents.find import vpt_folder
@@ -60,7 +63,9 @@ def embed(
         sources = recordings_in(folder)
     else:
         archive = open_archive(data, database, must_exist=True)
-        sources = [Source(episode.id, episode.path) for episode in archive.episodes(task=task, where=where or ())]
+        sources = [
+            Source(episode.id, episode.path) for episode in archive.episodes(task=known_task(archive, task), where=where or ())
+        ]
         if not sources:
             raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
     with progress_bar("embedding") as bar:

@@ -10,11 +10,14 @@ made them.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -30,8 +33,10 @@ from av.error import FFmpegError
 from interplay.agents.vpt.agent import load_network
 from interplay.agents.vpt.folder import read_description
 from interplay.agents.vpt.network import VPT, resized
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
 from interplay.files import is_disk_full, remove_parts, write_bytes, write_json
+from interplay.learn.harness import devices
+from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.parallel import process_pool
@@ -39,6 +44,8 @@ from interplay.record import Episode, RecordingError
 
 FORMAT = "interplay-embedding"
 DESCRIPTION = "embedding.json"
+LOCK = ".embed.lock"
+"""File of a folder of shards that the run which writes to it holds locked."""
 CHUNK = 64
 """Pictures that pass the network together; more need more memory and are hardly faster."""
 
@@ -118,34 +125,38 @@ def embed(
         chunk: Pictures at a time.
         device: `auto` (a GPU where there is one), `cpu` or `cuda`.
         processes: How many work at the same time, each at a source of its own with one thread; 1 works here.
-        threads: Of the CPU, where this process works; 0 for all cores.
+        threads: Of the CPU, where this process works; at most one for each core; 0 leaves them as they are.
         on_shard: Called with how many sources are done, and of how many.
         clock: Seconds, monotonic.
     Raises:
-        EmbedError: If `out` has shards of another network, the disk is full, a GPU is asked for and missing or has too little
+        EmbedError: If another run writes to `out`, it has shards of another network, the disk is full, a GPU has too little
             memory, or a process was ended. What was written is kept.
+        ConfigError, NotFoundError: If a GPU is asked for and missing, or there is no such kind of device.
         VPTError: If the network cannot be loaded.
     """
     begun, result = clock(), Embedded()
     description = read_description(network)
     weights = description["weights_sha256"]
-    chosen = _device(device)
-    _check_folder(out, description)
-    waiting = []
-    for source in sources:
-        if _is_whole(shard_path(out, source.name), source, weights):
-            result.kept.append(source.name)
-        else:
-            waiting.append(source)
-    jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
-    on_shard(len(result.kept), len(sources))
-    for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, threads):
-        if isinstance(done, SourceError):
-            result.failed[job.source.name] = str(done)
-        else:
-            result.written.append(job.source.name)
-            result.num_frames += done
-        on_shard(len(result.kept) + len(result.written) + len(result.failed), len(sources))
+    if device not in ("auto", "cpu", "cuda"):
+        raise unknown_name("device", device, ["auto", "cpu", "cuda"])
+    chosen = devices.device_of(device).type
+    with _only_run(out):
+        _check_folder(out, description)
+        waiting = []
+        for source in sources:
+            if _is_whole(shard_path(out, source.name), source, weights):
+                result.kept.append(source.name)
+            else:
+                waiting.append(source)
+        jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
+        on_shard(len(result.kept), len(sources))
+        for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, min(threads, os.cpu_count() or 1)):
+            if isinstance(done, SourceError):
+                result.failed[job.source.name] = str(done)
+            else:
+                result.written.append(job.source.name)
+                result.num_frames += done
+            on_shard(len(result.kept) + len(result.written) + len(result.failed), len(sources))
     result.seconds = clock() - begun
     return result
 
@@ -167,7 +178,7 @@ def read_shard(path: Path) -> np.ndarray:
         if part["dtype"] != "F32":
             raise ValueError(f"its numbers are {part['dtype']}, not F32")
         return np.memmap(path, np.float32, "r", begin + part["data_offsets"][0], tuple(part["shape"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise EmbedError(f"{path} is no shard of embeddings: {error}\nEmbed its recording again.") from None
 
 
@@ -216,17 +227,15 @@ def _work(job: _Job) -> int:
     return sum(map(len, parts))
 
 
-def _here(jobs: Iterable[_Job], threads: int) -> Iterator[tuple[_Job, int | SourceError]]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads or before)
+def _here(jobs: Iterable[_Job], num_threads: int) -> Iterator[tuple[_Job, int | SourceError]]:
     try:
-        for job in jobs:
-            try:
-                yield job, _work(job)
-            except SourceError as error:
-                yield job, error
+        with devices.threads(num_threads):
+            for job in jobs:
+                try:
+                    yield job, _work(job)
+                except SourceError as error:
+                    yield job, error
     finally:
-        torch.set_num_threads(before)
         _network.cache_clear()
 
 
@@ -261,23 +270,22 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
             yield resized(frame.rgb(), img_shape)
         return
     labels = path.with_suffix(".jsonl")
-    if labels.exists() and path.exists():  # the cursor in menus is not in the video, but in the lines beside it
-        for steps in Loader([labels], is_small=False, chunk=8, cut=True):
-            for picture in steps.frames:
-                yield resized(picture, img_shape)
-        return
     with av.open(str(path)) as container:
         if not container.streams.video:
             raise SourceError(f"{path} has no video in it\nFetch it again.")
         stream, number = container.streams.video[0], 0
-        stream.thread_type = "AUTO"
-        for frame in container.decode(stream):
+        listed = stream.frames
+        if labels.exists():  # the cursor in menus is not in the video, but in the lines beside it
+            listed = min(listed, sum(1 for _ in read_lines(labels)))
+            pictures = (one for steps in Loader([labels], is_small=False, chunk=8, cut=True) for one in steps.frames)
+        else:
+            stream.thread_type = "AUTO"
+            pictures = (frame.to_ndarray(format="rgb24") for frame in container.decode(stream))
+        for picture in pictures:
             number += 1
-            yield resized(frame.to_ndarray(format="rgb24"), img_shape)
-        if number < stream.frames:
-            raise SourceError(
-                f"{path} was cut off: its index lists {stream.frames:,} pictures, {number:,} are there\nFetch it again."
-            )
+            yield resized(picture, img_shape)
+        if number < listed:
+            raise SourceError(f"{path} was cut off: its index lists {listed:,} pictures, {number:,} are there\nFetch it again.")
 
 
 def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndarray]]:
@@ -295,6 +303,24 @@ def _ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
 
 
+@contextmanager
+def _only_run(out: Path) -> Iterator[None]:
+    """Hold a folder for one run: two would do the same work, and remove what the other is writing."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        file = (out / LOCK).open("a")
+    except OSError as error:
+        raise EmbedError(f"{out} cannot be written to: {error.strerror}\nChoose another folder:  --out DIR") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise EmbedError(
+                f"another run writes to {out}\nWait until it has ended, or choose another folder:  --out DIR"
+            ) from None
+        yield
+
+
 def _check_folder(out: Path, description: dict[str, Any]) -> None:
     """Refuse a folder with shards of another network; say in an empty one which network's will be there."""
     path = out / DESCRIPTION
@@ -309,7 +335,6 @@ def _check_folder(out: Path, description: dict[str, Any]) -> None:
             )
         return
     try:
-        out.mkdir(parents=True, exist_ok=True)
         document = {"format": FORMAT, "version": 1, "network": description["name"], "sizes": description["sizes"]}
         write_json(path, document | {"weights_sha256": description["weights_sha256"]})
     except OSError as error:
@@ -319,10 +344,11 @@ def _check_folder(out: Path, description: dict[str, Any]) -> None:
 def _is_whole(shard: Path, source: Source, weights: str) -> bool:
     """Whether there is a shard of this source as it is, by this network."""
     try:
-        header, _ = _header(shard)
-        facts = header["__metadata__"]
-        return facts["weights_sha256"] == weights and int(facts["source_bytes"]) == _size(source.path)
-    except (OSError, ValueError, KeyError, TypeError):
+        header, begin = _header(shard)
+        facts, end = header["__metadata__"], begin + header["latents"]["data_offsets"][1]
+        is_of_source = facts["weights_sha256"] == weights and int(facts["source_bytes"]) == _size(source.path)
+        return is_of_source and end == _size(shard)
+    except (OSError, ValueError, LookupError, TypeError):
         return False
 
 
@@ -337,14 +363,6 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
 
 def _size(path: Path) -> int:
     return path.stat().st_size
-
-
-def _device(device: str) -> str:
-    if device not in ("auto", "cpu", "cuda"):
-        raise EmbedError(f"a device is auto, cpu or cuda, got {device!r}")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise EmbedError("PyTorch finds no GPU with CUDA here\nUse --device cpu, or install PyTorch for your GPU.")
-    return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
 
 
 def _too_large(error: BaseException, chunk: int) -> EmbedError:

@@ -3,6 +3,8 @@
 import json
 import os
 import pickle
+import resource
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +16,12 @@ from tiny_vpt import TINY, model_document, tiny_network, write_files  # noqa: E4
 
 import interplay.record  # noqa: E402
 from interplay.agents import find, names  # noqa: E402
-from interplay.agents.vpt.agent import load_network  # noqa: E402
+from interplay.agents.vpt.agent import import_files, load_network, save  # noqa: E402
 from interplay.agents.vpt.checkpoint import CheckpointError, build, read_model, read_weights  # noqa: E402
 from interplay.agents.vpt.folder import VPTError  # noqa: E402
 from interplay.agents.vpt.network import WIDTHS  # noqa: E402
 from interplay.cli import main  # noqa: E402
+from interplay.files import part_of  # noqa: E402
 
 
 class Harmful:
@@ -62,7 +65,8 @@ def test_files_that_name_a_function_are_refused_and_nothing_is_run(tmp_path):
     for zipped in (True, False):
         torch.save(tensors | {"net.final_ln.bias": Harmful(trap)}, weights, _use_new_zipfile_serialization=zipped)
         with pytest.raises(
-            CheckpointError, match=r"bad\.weights is no file of weights: .*\n.*Nothing in it was run\. Fetch it again"
+            CheckpointError,
+            match=r"bad\.weights is no file of weights: it names posix\.mkdir, .*\n.*Nothing in it was run\. Fetch it again",
         ):
             read_weights(weights)
     assert not trap.exists()
@@ -80,6 +84,10 @@ def test_files_that_name_a_function_are_refused_and_nothing_is_run(tmp_path):
         ({"timesteps": 256}, "these sizes do not fit each other"),
         ({"img_shape": [128]}, "these sizes do not fit each other"),
         ({"impala_chans": 3}, "impala_chans is 3, which is no size"),
+        ({"impala_chans": [4] * 1000}, r"impala_chans is \[4, 4, .*\.\.\.\], which is no size"),
+        ({"impala_chans": [1 << 16]}, "which is no size"),
+        ({"n_recurrence_layers": 3000}, "n_recurrence_layers is 3000, which is no size"),
+        ({"img_shape": [32, 32, 4]}, "these sizes do not fit each other"),
     ],
 )
 def test_a_model_file_of_another_network_says_what_is_other(tmp_path, changes, expected):
@@ -87,6 +95,18 @@ def test_a_model_file_of_another_network_says_what_is_other(tmp_path, changes, e
     path.write_bytes(pickle.dumps(model_document(**changes)))
     with pytest.raises(CheckpointError, match=expected):
         read_model(path)
+
+
+def test_a_value_that_would_fill_the_memory_or_is_very_deep_is_named_in_short(tmp_path):
+    path, many, deep = tmp_path / "some.model", "x" * 20, []
+    for _ in range(30):
+        many = [many] * 10  # 10**30 texts, in a file of some hundred bytes
+    for _ in range(400):
+        deep = [deep]
+    for value in (many, deep):
+        path.write_bytes(pickle.dumps(model_document(hidsize=value)))
+        with pytest.raises(CheckpointError, match=r"hidsize is \[\[\[.{,80}, which is no size of a network$"):
+            read_model(path)
 
 
 def test_what_is_no_model_file_says_so(tmp_path):
@@ -138,6 +158,60 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     torch.save([1, 2], path)
     with pytest.raises(CheckpointError, match="it holds no names with tensors"):
         read_weights(path)
+    name = "net.final_ln.weight"
+    for odd in (
+        torch.zeros(1).half().expand(1 << 40),  # a file of two kilobytes
+        torch.zeros(16, dtype=torch.int8),
+        torch.zeros(16).to_sparse(),
+        torch.zeros(16, device="meta"),
+    ):
+        torch.save(weights | {name: odd}, path)
+        with pytest.raises(CheckpointError, match=rf"{name} is of torch\..*; expected numbers with a fraction, all of which"):
+            read_weights(path)
+    torch.save(weights, tmp_path / "plain")
+    with zipfile.ZipFile(tmp_path / "plain") as plain, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for part in plain.namelist():
+            packed.writestr(part, plain.read(part))
+    with pytest.raises(CheckpointError, match="it is compressed, which PyTorch never does"):
+        read_weights(path)
+    for odd in (torch.full((16,), float("nan")), torch.full((16,), 1e300, dtype=torch.float64)):
+        with pytest.raises(CheckpointError, match=rf"{name} has numbers that are NaN or infinite, as 1 of 134 tensors have"):
+            build(TINY, weights | {name: odd}, where="some.weights")
+
+
+def test_weights_of_other_precision_and_shared_ones_are_those_of_an_agent(tmp_path):
+    weights = tiny_network().state_dict()
+    block = "net.recurrent_layer.blocks.0.r.orc_block"
+    weights[f"{block}.k_layer.weight"] = weights[f"{block}.v_layer.weight"]
+    network = build(TINY, {name: tensor.bfloat16() for name, tensor in weights.items()}, where="some.weights")
+    save(tmp_path / "half", network, made_from=[])
+    save(tmp_path / "shared", build(TINY, weights, where="some.weights"), made_from=[])
+    half, shared = (load_network(tmp_path / name).state_dict() for name in ("half", "shared"))
+    for name, tensor in weights.items():
+        assert torch.equal(half[name], tensor.bfloat16().float())
+        assert torch.equal(shared[name], tensor)
+
+
+def test_an_import_that_a_full_disk_stopped_can_be_repeated(tmp_path):
+    model, weights = write_files(tmp_path, tiny_network())
+    folder, limits = tmp_path / "models" / "tiny", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with pytest.raises(
+            VPTError, match=r"tiny cannot be written: .*File too large.*\nMake room, and run the same command again"
+        ):
+            import_files(model, weights, folder)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(folder.iterdir())
+    part_of(folder / "vpt.safetensors").write_bytes(b"half")  # as if it had been killed, then and later
+    (folder / "vpt.safetensors").write_bytes(b"all")
+    import_files(model, weights, folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["vpt.json", "vpt.safetensors"]
+    load_network(folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(VPTError, match="there is a model 'file'"):
+        import_files(model, weights, tmp_path / "file")
 
 
 def test_published_files_become_an_agent_of_the_data_folder(tmp_path, capsys):
@@ -166,8 +240,6 @@ def test_published_files_become_an_agent_of_the_data_folder(tmp_path, capsys):
 def test_a_damaged_folder_says_what_is_wrong(tmp_path):
     folder = tmp_path / "data" / "models" / "tiny"
     model, weights = write_files(tmp_path, tiny_network())
-    from interplay.agents.vpt.agent import import_files
-
     import_files(model, weights, folder)
     description, file = folder / "vpt.json", folder / "vpt.safetensors"
     document, data = json.loads(description.read_text()), file.read_bytes()

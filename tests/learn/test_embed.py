@@ -1,6 +1,7 @@
 """Embeddings: each picture's latents as the network says them one at a time, whole files, and runs that are stopped."""
 
 import json
+import os
 import resource
 from multiprocessing import active_children
 
@@ -17,6 +18,7 @@ from interplay.agents import NoopAgent, rollout  # noqa: E402
 from interplay.agents.vpt.agent import save  # noqa: E402
 from interplay.agents.vpt.network import resized  # noqa: E402
 from interplay.cli import main  # noqa: E402
+from interplay.errors import NotFoundError  # noqa: E402
 from interplay.files import part_of  # noqa: E402
 from interplay.learn import embed as module  # noqa: E402
 from interplay.learn.embed import EmbedError, embed, read_shard, recordings_in, shard_path  # noqa: E402
@@ -71,6 +73,11 @@ def one_at_a_time(path):
     return np.stack(found)
 
 
+def names_in(out):
+    """Names of the files of a folder and of those below it, but for the lock."""
+    return sorted(path.name for path in out.rglob("*") if path.is_file() and path.name != module.LOCK)
+
+
 def run(*arguments):
     with pytest.raises(SystemExit) as ended:
         main([str(one) for one in arguments])
@@ -105,8 +112,13 @@ def test_a_recording_that_changed_or_a_shard_that_is_damaged_is_done_again(video
     write_video(path, 5)
     assert embed(sources, network, out).written == ["one"]
     assert len(read_shard(shard_path(out, "one"))) == 5
-    shard_path(out, "one").write_bytes(b"nothing")
-    assert embed(sources, network, out).written == ["one"]
+    whole, latents = shard_path(out, "one").read_bytes(), np.array(read_shard(shard_path(out, "one")))
+    for damaged in (b"nothing", whole[:-4]):
+        shard_path(out, "one").write_bytes(damaged)
+        with pytest.raises(EmbedError, match="is no shard of embeddings"):
+            read_shard(shard_path(out, "one"))
+        assert embed(sources, network, out).written == ["one"]
+    np.testing.assert_array_equal(read_shard(shard_path(out, "one")), latents)
 
 
 def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_path, capsys):
@@ -117,20 +129,23 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     headless = write_video(folder / "headless.mp4", 60, index_first=False)
     headless.write_bytes(headless.read_bytes()[:-3000])
     (folder / "missing.jsonl").write_text("{}\n")
+    (folder / "nothing.mp4").symlink_to(folder / "whole.mp4")
+    (folder / "nothing.jsonl").write_text("")
     (folder / "empty.mp4").write_bytes(b"")
     out = tmp_path / "out"
     assert run("demos", "embed", folder, "--vpt", network, "--out", out) == 1
     said = capsys.readouterr().out
     assert "Wrote 1 shards" in said
-    assert "4 failed" in said
+    assert "5 failed" in said
     for expected in (
         "FAILED cut: ",
         "FAILED headless: ",
         "FAILED missing: ",
+        "nothing.mp4 has no pictures\n",
         f"{folder}/missing.mp4 cannot be read: No such file or directory\n  Fetch it again; it is missing or was cut off.",
     ):
         assert expected in said
-    assert sorted(path.name for path in out.iterdir()) == ["embedding.json", "whole.safetensors"]
+    assert names_in(out) == ["embedding.json", "whole.safetensors"]
 
 
 def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
@@ -149,10 +164,37 @@ def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
     result = embed(sources, network, out)
     assert (result.kept, result.written) == (["a"], ["b", "c"])
     assert [len(read_shard(shard_path(out, source.name))) for source in sources] == [2, 1500, 1500]
-    assert sorted(path.name for path in out.iterdir()) == ["a.safetensors", "b.safetensors", "c.safetensors", "embedding.json"]
+    assert names_in(out) == ["a.safetensors", "b.safetensors", "c.safetensors", "embedding.json"]
     embed(sources[:1], network, tmp_path / "here")
     one, other = (read_shard(shard_path(place, "a")) for place in (out, tmp_path / "here"))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-5)
+
+
+def test_one_run_at_a_time_writes_to_a_folder(videos, network, tmp_path):
+    """Two would do the same work, and each remove what the other is writing."""
+    out, sources, refused = tmp_path / "out", recordings_in(videos)[1:2], []
+
+    def again(done, total):
+        with pytest.raises(EmbedError, match=r"another run writes to .*\nWait until it has ended, or choose another folder"):
+            embed(sources, network, out)
+        refused.append(done)
+
+    assert embed(sources, network, out, on_shard=again).written == ["b"]
+    assert refused == [0, 1]
+    assert embed(sources, network, out).kept == ["b"]
+
+
+def test_more_threads_than_cores_are_not_begun(videos, network, tmp_path):
+    used = []
+    embed(
+        recordings_in(videos)[1:2],
+        network,
+        tmp_path,
+        threads=5000,
+        on_shard=lambda done, _: used.append(torch.get_num_threads()),
+    )
+    assert used == [1, os.cpu_count()]
+    assert torch.get_num_threads() == 1
 
 
 def test_the_cursor_of_a_recording_is_in_its_latents(network, tmp_path):
@@ -190,11 +232,7 @@ def test_a_full_disk_stops_the_run_and_leaves_nothing_half_written(videos, netwo
             embed(recordings_in(videos)[::-1], network, out)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert sorted(path.name for path in out.rglob("*") if path.is_file()) == [
-        "b.safetensors",
-        "c.safetensors",
-        "embedding.json",
-    ]
+    assert names_in(out) == ["b.safetensors", "c.safetensors", "embedding.json"]
     assert embed(recordings_in(videos), network, out).written == ["a"]
 
 
@@ -209,11 +247,8 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
         recordings_in(tmp_path / "nowhere")
     with pytest.raises(EmbedError, match=r"has no videos \(\.mp4\)"):
         recordings_in(other)
-    with pytest.raises(EmbedError, match="a device is auto, cpu or cuda, got 'tpu'"):
-        embed(sources, network, out, device="tpu")
-    if not torch.cuda.is_available():
-        with pytest.raises(EmbedError, match="finds no GPU with CUDA here\nUse --device cpu"):
-            embed(sources, network, out, device="cuda")
+    with pytest.raises(NotFoundError, match="unknown device 'gpu'; did you mean 'cpu'"):
+        embed(sources, network, out, device="gpu")
     with pytest.raises(EmbedError, match=r"is no shard of embeddings: .*\nEmbed its recording again"):
         read_shard(videos / "a.mp4")
     (out / "embedding.json").write_text("{")
@@ -230,6 +265,11 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
         (["videos", "--out", "out"], 2, "say which network: --vpt NAME"),
         (["videos", "--vpt", "tiny"], 2, "say where the embeddings go: --out DIR"),
         (["videos", "--vpt", "tiny", "--out", "out", "--task", "atari/qbert"], 2, "leave out the folder, or them"),
+        (
+            ["videos", "--vpt", "tiny", "--out", "out", "--threads", "2", "--processes", "2"],
+            2,
+            "leave out --threads, or --proc",
+        ),
         (["videos", "--vpt", "tyni", "--out", "out"], 2, "unknown VPT network 'tyni'; did you mean 'tiny'?"),
     ],
 )

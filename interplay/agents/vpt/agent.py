@@ -18,7 +18,7 @@ from interplay.agents.vpt.checkpoint import CheckpointError, architecture_of, bu
 from interplay.agents.vpt.codec import Joint, decode, to_minerl
 from interplay.agents.vpt.folder import DESCRIPTION, FORMAT, VERSION, WEIGHTS, VPTError, read_description
 from interplay.agents.vpt.network import VPT, Memory, resized
-from interplay.files import replacing, write_json
+from interplay.files import remove_parts, replacing, write_json
 from interplay.tasks import Task
 
 
@@ -92,9 +92,9 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
 
     Raises:
         CheckpointError: If a file cannot be used, or the two are not of one network.
-        VPTError: If there is a model of that name.
+        VPTError: If there is a model of that name, or it cannot be written.
     """
-    if folder.exists() and any(folder.iterdir()):
+    if folder.exists() and not _is_left_over(folder):
         raise VPTError(
             f"there is a model {folder.name!r} in {folder} already\nChoose another name, or delete that folder first."
         )
@@ -109,22 +109,34 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
         made_from: Names of the files it comes from.
     Returns:
         The path of `vpt.json`.
+
+    Raises:
+        VPTError: If it cannot be written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    with replacing(folder / WEIGHTS) as part:
-        safetensors.torch.save_file(tensors, part)
-        digest = _sha256(part)
-    document = {
+    # Copies, because safetensors takes no two tensors that share memory.
+    tensors = {name: tensor.cpu().clone(memory_format=torch.contiguous_format) for name, tensor in network.state_dict().items()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        remove_parts(folder / WEIGHTS)
+        with replacing(folder / WEIGHTS) as part:
+            safetensors.torch.save_file(tensors, part)
+            digest = _sha256(part)
+        write_json(folder / DESCRIPTION, _description(folder.name, network, digest, made_from))
+    except (OSError, safetensors.SafetensorError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise VPTError(f"{folder} cannot be written: {why}\nMake room, and run the same command again.") from None
+    return folder / DESCRIPTION
+
+
+def _description(name: str, network: VPT, digest: str, made_from: Sequence[str]) -> dict[str, Any]:
+    return {
         "format": FORMAT,
         "version": VERSION,
-        "name": folder.name,
+        "name": name,
         "sizes": network.architecture.to_json(),
         "weights_sha256": digest,
         "made_from": list(made_from),
     }
-    write_json(folder / DESCRIPTION, document)
-    return folder / DESCRIPTION
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:
@@ -158,6 +170,11 @@ def load_agent(folder: Path) -> VPTAgent:
         VPTError: As `load_network`.
     """
     return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def _is_left_over(folder: Path) -> bool:
+    """Whether a folder holds nothing but what an import leaves that was stopped."""
+    return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
 
 
 def _sha256(path: Path) -> str:

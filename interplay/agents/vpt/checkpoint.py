@@ -6,6 +6,10 @@ A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_onl
 
 from __future__ import annotations
 
+import pickle
+import re
+import reprlib
+import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +23,9 @@ from interplay.record.plain_values import Limits, Refused, read_values
 
 _SMALL = Limits(read_bytes=1 << 20, kept_bytes=1 << 22, values=10_000, one_bytes=1 << 16)
 """A `.model` file has about two kilobytes."""
+_MOST = 1 << 13
+"""More than any size of the largest network; sizes beyond it would take minutes to try."""
+_MOST_LAYERS, _MOST_STACKS = 64, 8
 _SIZES = [field.name for field in fields(Architecture) if field.name != "temperature"]
 _MUST_BE: dict[str, Any] = {
     "attention_mask_style": "clipped_causal",
@@ -63,7 +70,7 @@ def read_model(path: Path) -> Architecture:
         ) from None
     for name, expected in _MUST_BE.items():
         if found[name] != expected:
-            raise CheckpointError(f"{path} describes another network: {name} is {found[name]!r}, expected {expected!r}")
+            raise CheckpointError(f"{path} describes another network: {name} is {_short(found[name])}, expected {expected!r}")
     return architecture_of({name: found[name] for name in _SIZES} | {"temperature": temperature}, where=str(path))
 
 
@@ -82,43 +89,55 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
         if name == "temperature":
             is_fine = type(value) in (int, float) and 0 < value < float("inf")
         elif name in ("impala_chans", "img_shape"):
-            is_fine = isinstance(value, list | tuple) and bool(value) and all(map(_is_size, value))
+            is_fine = isinstance(value, list | tuple) and 0 < len(value) <= _MOST_STACKS and all(map(_is_size, value))
         else:
-            is_fine = _is_size(value)
+            is_fine = _is_size(value) and (name != "n_recurrence_layers" or value <= _MOST_LAYERS)
         if not is_fine:
-            raise CheckpointError(f"{where}: {name} is {value!r}, which is no size of a network")
+            raise CheckpointError(f"{where}: {name} is {_short(value)}, which is no size of a network")
         sizes[name] = tuple(value) if isinstance(value, list) else value
     architecture = Architecture(**sizes)
-    if architecture.memory < 1 or architecture.hidsize % architecture.attention_heads or len(architecture.img_shape) != 3:
+    is_rgb = len(architecture.img_shape) == 3 and architecture.img_shape[2] == 3
+    if architecture.memory < 1 or architecture.hidsize % architecture.attention_heads or not is_rgb:
         raise CheckpointError(f"{where}: these sizes do not fit each other: {architecture}")
     return architecture
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a `.weights` file, by name, float32.
+    """The tensors of a `.weights` file, by name.
 
     Raises:
-        CheckpointError: If it is no file of tensors.
+        CheckpointError: If it is no file of tensors, or of tensors that are larger in memory than in the file.
     """
     try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as file:
+                if any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist()):
+                    raise ValueError("it is compressed, which PyTorch never does")
         found = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as error:
         raise CheckpointError(
             f"{path} cannot be read: {error.strerror or error}\nCheck the name of the .weights file."
         ) from None
     except Exception as error:  # PyTorch's reader fails in many ways on what is not its own
-        first_line = str(error).strip().partition("\n")[0][:200]
         raise CheckpointError(
-            f"{path} is no file of weights: {type(error).__name__}: {first_line}\n"
+            f"{path} is no file of weights: {_why(error)}\n"
             "It was cut off, or holds more than tensors. Nothing in it was run. Fetch it again from where it was published."
         ) from None
-    if not isinstance(found, Mapping) or not all(isinstance(one, torch.Tensor) for one in found.values()):
+    if not isinstance(found, Mapping) or not all(
+        isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in found.items()
+    ):
         raise CheckpointError(f"{path} is no file of weights: it holds no names with tensors")
-    return {str(name): tensor.float() for name, tensor in found.items()}
+    for name, tensor in found.items():
+        if not _is_plain(tensor):
+            raise CheckpointError(
+                f"{path} is no file of weights: {name[:80]} is of {tensor.dtype}, {tensor.layout}, on {tensor.device}; "
+                "expected numbers with a fraction, all of which are in the file"
+            )
+    return dict(found)
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """A network with these weights, ready to act; every tensor must be there and have its size.
+    """A network with these weights, as float32, ready to act; every tensor must be there, have its size and be finite.
 
     Raises:
         CheckpointError: Naming the first tensors that do not fit.
@@ -143,13 +162,42 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
             if names
         ]
         raise CheckpointError(f"{where}: these are not the weights of a VPT network that acts: {'; '.join(parts)}")
-    network.load_state_dict(dict(weights), assign=True)
+    numbers = {name: tensor.float() for name, tensor in weights.items()}
+    broken = [name for name in expected if not numbers[name].isfinite().all()]
+    if broken:
+        raise CheckpointError(
+            f"{where}: {broken[0]} has numbers that are NaN or infinite, as {len(broken)} of {len(expected)} tensors have\n"
+            "The network was not trained to its end, or the file is damaged. Fetch it again."
+        )
+    network.load_state_dict(numbers, assign=True)
     return network.requires_grad_(False).eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
 def _is_size(value: Any) -> bool:
-    return type(value) is int and 0 < value <= 1 << 16
+    return type(value) is int and 0 < value <= _MOST
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """Whether a tensor has floating-point numbers in memory, each once."""
+    if tensor.layout != torch.strided or tensor.device.type != "cpu" or not tensor.is_floating_point():
+        return False
+    return tensor.nbytes <= tensor.untyped_storage().nbytes()
+
+
+def _short(value: Any) -> str:
+    """A value of a file in a few letters, however large or deep it is."""
+    return reprlib.repr(value)[:80]
+
+
+def _why(error: Exception) -> str:
+    """What PyTorch's reader found; its own words advise to run what is in the file."""
+    if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
+        return f"it names {named[1][:80]}, which could run a program"
+    if isinstance(error, pickle.UnpicklingError):
+        return "it is no pickle of tensors"
+    first_line = str(error).strip().partition("\n")[0][:200]
+    return f"{type(error).__name__}: {first_line}"
 
 
 def _problem(error: Exception) -> str:
-    return f"there is no {error}" if isinstance(error, KeyError) else str(error)
+    return f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]

@@ -22,6 +22,8 @@ from interplay.agents.vpt.codec import NUM_BUTTONS, NUM_CAMERA
 _NUM_BASES = 10
 """Functions of the distance in time of which each head's relative attention is a sum."""
 _MASKED = -1e9
+_TILE = 4
+"""Pictures that pass the convolutions of a CPU together: what one layer makes of them is in its cache for the next."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +185,9 @@ class _Picture(nn.Module):
 
     def forward(self, pictures: torch.Tensor) -> torch.Tensor:
         flat = pictures.flatten(0, 1).permute(0, 3, 1, 2)
-        x = flat.to(torch.float32, memory_format=torch.channels_last) / 255.0
-        return self.linear(self.cnn(x)).unflatten(0, pictures.shape[:2])
+        tiles = flat.split(_TILE) if flat.device.type == "cpu" else (flat,)
+        seen = [self.cnn(tile.to(torch.float32, memory_format=torch.channels_last) / 255.0) for tile in tiles]
+        return self.linear(torch.cat(seen)).unflatten(0, pictures.shape[:2])
 
 
 class _Attention(nn.Module):
@@ -333,7 +336,6 @@ class VPT(nn.Module):
         self.net = _Latents(architecture)
         self.value_head = _Value(size)
         self.pi_head = nn.ModuleDict({"camera": _Head(size, NUM_CAMERA), "buttons": _Head(size, NUM_BUTTONS)})
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def initial_state(self, num_games: int) -> list[Memory]:
         """The memories of games that begin: one for each block, with nothing in them."""
