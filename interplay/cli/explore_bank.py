@@ -184,9 +184,9 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
 
     numbers = planner.names(_HOPS if hops is None else (hops,), count, seed)
     made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
-    if other := next((one for one in made if one.num_hops != numbers[one.name]), None):
+    if other := next((one for one in made if one.num_hops != numbers.get(one.name)), None):
         raise InterplayError(
-            f"{out / other.name}.json is there already, with {other.num_hops} hops; {numbers[other.name]} are asked for\n"
+            f"{out}: the instance {other.name}, with {other.num_hops} hops, is there already, and is not what is asked for\n"
             "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
         )
     num_there = len(made)
