@@ -184,6 +184,12 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
 
     numbers = planner.names(_HOPS if hops is None else (hops,), count, seed)
     made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
+    if other := next((one for one in made if one.num_hops != numbers.get(one.name)), None):
+        raise InterplayError(
+            f"{out}: the instance {other.name}, with {other.num_hops} hops, is there already, and is not what is asked for\n"
+            "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
+        )
+    num_there = len(made)
     with progress() as bar:
         line: Any = bar.add_task("planning", total=len(numbers), completed=len(made))
         try:
@@ -208,6 +214,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
     rows = [(one.name, one.num_hops, one.task_text, ", ".join(one.nodes)) for one in made]
     emit(document, as_json=as_json, text=table(["instance", "#hops", "goal", "tasks"], rows))
     if not as_json and made:
-        emit(None, as_json=False, text=f"Made with seed {seed}.  Next:  interplay explore prove {out} --hops")
+        there = f" {num_there} of them were there already; others go to another folder with --out." if num_there else ""
+        emit(None, as_json=False, text=f"Made with seed {seed}.{there}  Next:  interplay explore prove {out} --hops")
     if len(made) < len(numbers):
         raise typer.Exit(1)

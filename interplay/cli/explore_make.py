@@ -169,7 +169,9 @@ def make(
             lines.append(
                 f"Play one:  interplay play {next(iter(made.files.values()))} --agent random{place_options(data, database)}"
             )
-            lines.append(f'Let people review them:  [review] instances = ["{folder}"] in a study; see docs/explore-make.md')
+            lines.append(
+                f'Let people review them:  [review] instances = ["{folder}"] in a study; see docs/studies-of-reviews.md'
+            )
         emit(None, as_json=False, text="\n".join(lines))
     if not made.files:
         raise typer.Exit(1)

@@ -89,6 +89,12 @@ def test_links_lead_to_files_that_exist(page):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_pages_that_the_package_names_exist():
+    named = {name for path in (ROOT / "interplay").rglob("*.py") for name in re.findall(r"\bdocs/[\w-]+\.md", path.read_text())}
+    assert len(named) > 10
+    assert sorted(name for name in named if not (ROOT / name).exists()) == []
+
+
 def test_what_contributing_names_is_where_it_says():
     page = (ROOT / "CONTRIBUTING.md").read_text()
     named = re.findall(r"`([\w.]+)` in \[[^]]+\]\(([^)]+\.py)\)", page)

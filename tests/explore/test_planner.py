@@ -142,6 +142,19 @@ def test_actions_are_packed_without_loss_and_what_is_none_is_refused():
             unpacked(text)
 
 
+def test_a_folder_with_other_instances_is_not_taken_for_what_was_asked_for(planned, tmp_path, capsys):
+    hops = planned["explore/p001"].num_hops
+    planner.write(tmp_path / "p001.json", planned["explore/p001"])
+    arguments = ["explore", "make", "--mode", "planner", "--count", "1", "--seed", "3", "--out", str(tmp_path), "--hops"]
+    for asked, code, told in ((hops % 4 + 1, 1, f"with {hops} hops"), (hops, 0, "1 of them were there already")):
+        with pytest.raises(SystemExit) as stop:
+            main([*arguments, str(asked)])
+        said = capsys.readouterr()
+        assert (stop.value.code or 0) == code
+        assert told in " ".join((said.err if code else said.out).split())
+    assert load(tmp_path / "p001.json") == planned["explore/p001"]
+
+
 @pytest.mark.slow
 def test_the_command_makes_an_instance_that_plays_and_goes_on_where_it_was_stopped(tmp_path, capsys):
     arguments = ["explore", "make", "--mode", "planner", "--hops", "1", "--count", "1", "--seed", "3", "--out", str(tmp_path)]

@@ -20,7 +20,8 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.metrics import Rate, rate
 from interplay.explore.instance import CAPABILITIES
-from interplay.explore.make.bank import verb_of
+from interplay.explore.make.bank import normalised, verb_of
+from interplay.tables import read_text
 
 YES, NO = "Yes", "No"
 """Whether a task needs knowledge of the game: those that do are dropped."""
@@ -299,10 +300,12 @@ def read_decisions(path: Path) -> dict[str, str]:
     """Task -> verdict, of a file in which people wrote Yes or No after the tab, one task a line; those without one wait on.
 
     Raises:
-        KnowledgeError: If a line is anything else.
+        KnowledgeError: If the file cannot be read, or a line is anything else.
+        BankError: If what is before the tab is no name of a task.
     """
     found: dict[str, str] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    text = read_text(path, KnowledgeError, hint="Give the queue.tsv that the filter wrote.")
+    for number, line in enumerate(text.splitlines(), 1):
         name, _, rest = line.partition("\t")
         word = rest.partition("\t")[0].strip().capitalize()
         if word not in ("", YES, NO):
@@ -310,5 +313,5 @@ def read_decisions(path: Path) -> dict[str, str]:
                 f"{path}: line {number}: {rest!r:.60} is neither Yes nor No\nRemedy: write one of them after a tab."
             )
         if name.strip() and word:
-            found[name.strip()] = word
+            found[normalised(name)] = word
     return found

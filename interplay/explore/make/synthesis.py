@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,11 +213,17 @@ async def make(
 
 
 def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
-    """What came of an instance that was made before."""
+    """What came of an instance that was made before.
+
+    Raises:
+        SynthesisError: If its file says something else; it may hold what was paid for, so it stays.
+    """
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError):  # never made, or torn when the machine stopped
         return None
+    if not isinstance(document, dict) or not document.keys() >= {one.name for one in fields(Made)} - {"instance", "ruling"}:
+        raise SynthesisError(f"{path} does not say what came of an instance\nMove it away; the answers of the models are kept.")
     if document["passed"] and not (folder / path.name).exists():
         write_bytes(folder / path.name, _written(document["document"]))
     return document

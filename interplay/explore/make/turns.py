@@ -255,7 +255,7 @@ def _critic(table: Table, draft: Draft, notes: list[str]) -> Said:
     approved = table.raw("approved", bool)
     if not approved and not notes:
         raise table.error("approved", "is false, and nothing says why", "say what is wrong, and who should change it")
-    return Said(draft, approved, tuple(note[:NOTE_CHARS] for note in notes))
+    return Said(draft, approved, tuple(_one_line(note) for note in notes))
 
 
 def _to(target: str, texts: list[str]) -> list[str]:
@@ -269,7 +269,12 @@ def _notes(table: Table, *keys: str) -> tuple[str, ...]:
 
 def _note(table: Table, key: str) -> str:
     value = table.raw(key, (str, type(None)), "")
-    return " ".join((value or "").split())[:NOTE_CHARS]
+    return _one_line(value or "")
+
+
+def _one_line(text: str) -> str:
+    """In one line, so that it cannot be read as another part of a prompt, such as what the gate says."""
+    return " ".join(text.split())[:NOTE_CHARS]
 
 
 def _given(table: Table, key: str, kind: type) -> Any:
