@@ -34,7 +34,7 @@ from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.parts import PlayedGame
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
-from interplay.play.games.state import OVER, State
+from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.limits import (
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,
@@ -437,7 +437,7 @@ class PlayServer:
         if place is None or self._stopping:
             return
         game, seat = place
-        if not seat.has_come and seat.last_words is None and game.state not in OVER:
+        if not seat.has_come and seat.last_words is None and game.state in UNBEGUN:
             game.lobby.free(seat)
             del self._places[session]
             self._set_states([session], "ended")
@@ -449,7 +449,8 @@ class PlayServer:
             for session, (game, seat) in list(self._places.items()):
                 if seat.owner is not None and seat.owner.participant_id == participant_id and seat.has_person:
                     self._drop_untaken(session)
-                    game.give_up_on(seat)
+                    if session in self._places:
+                        game.give_up_on(seat)
 
         if self._loop is not None:
             self._loop.call_soon_threadsafe(give_up)

@@ -26,11 +26,11 @@ from interplay.play.connections import wire
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
+from interplay.play.games.state import BEGUN, State
 from interplay.play.server import PlayServer
 from interplay.play.workers.channel import Acting, AgentLost, Opened, Slow
 from interplay.play.workers.pool import QUICK_DEATH_S, WorkerLink
-from interplay.record import journal
+from interplay.record import Owner, journal
 from interplay.store import PlaySession
 from interplay.tasks import parse_suite
 
@@ -789,6 +789,29 @@ def test_who_does_not_come_back_after_a_kill_is_waited_for_no_longer_and_the_oth
     assert (mine.seats[0].person, mine.seats[0].acted_by, mine.clock_is_on) == (None, "noop", True)
     moves.see(3)
     moves.teardown()
+
+
+def test_who_is_dismissed_before_they_are_back_after_a_kill_leaves_the_game_to_the_others(host: Host) -> None:
+    moves = Seats()
+    moves.meet(task=STUDY, wheels=[None] * 3, num_steps=3, is_killed=False)
+    (mine,) = moves.model.live
+    moves.kill_the_server(number=0)
+    moves.come("p1")
+    moves.do("p1", "start")
+    moves.settle()
+    game, seat = moves.real_seat("p0")
+    seat.owner = Owner("p0", "human", 7)
+
+    async def is_dismissed() -> None:
+        moves.play.dismiss(7)
+        await until(lambda: seat.is_gone, lambda: game.state)
+
+    moves.run(is_dismissed())
+    assert game.state in BEGUN
+    moves.model._give_up(mine, mine.seats[0])
+    moves.see(3)
+    moves.teardown()
+    assert mine.owners["a"][-1][1] == "noop"
 
 
 def test_who_quits_in_the_moment_in_which_the_worker_dies_has_quit(host: Host) -> None:

@@ -7,7 +7,7 @@ import zstandard
 
 from interplay.world import Action, Renderer, Stack, World, WorldError, contents, run
 from interplay.world.player import mining, screens
-from interplay.world.registry.blocks import name_of
+from interplay.world.registry.blocks import name_of, properties_of
 
 STILL = Action()
 
@@ -194,3 +194,17 @@ def test_two_who_place_a_block_in_one_place_in_one_tick_have_one_there_of_who_si
         one.step(STILL, Action(use=True))  # who sees the block may place another at it
     assert contents(second.slots) == {"cobblestone": 4}
     assert copy.digest() == world.digest()
+
+
+@pytest.mark.parametrize(("placed", "second"), [("oak_slab", "oak_slab"), ("snow", "cobblestone")])
+def test_two_who_place_in_one_tick_what_would_join_or_be_replaced_have_that_of_who_sits_first(world, placed, second):
+    first = world.players[0]
+    x, y, z = int(first.x), int(first.y), int(first.z) + 1
+    for seat, item in enumerate((placed, second)):
+        with world.acting(seat):
+            world.player.slots[0] = Stack(item, 5)
+            world.player.pitch = 50.0
+    world.step(Action(use=True), Action(use=True))
+    here = world.grid.get(x, y, z)
+    assert (name_of(here), properties_of(here).get("type", "bottom")) == (placed, "bottom")
+    assert [one.slots[0].count for one in world.players] == [4, 5]

@@ -114,7 +114,7 @@ def place(world: World, slot: int, found: mining.Target) -> bool:
     if not inside:
         dx, dy, dz = physics.NORMALS[face]
         x, y, z = x + dx, y + dy, z + dz
-    if not world.grid.inside(x, y, z):
+    if not world.grid.inside(x, y, z) or (x, y, z) in world.unseen:
         return False
     here = world.grid.get(x, y, z)
     # Beside a half slab the other half fills the cell, seen from within it.
