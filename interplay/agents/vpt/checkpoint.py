@@ -6,7 +6,6 @@ A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_onl
 
 from __future__ import annotations
 
-import pickle
 import re
 import reprlib
 import zipfile
@@ -193,7 +192,7 @@ def _why(error: Exception) -> str:
     """What PyTorch's reader found; its own words advise to run what is in the file."""
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
-    if isinstance(error, pickle.UnpicklingError):
+    if type(error).__name__ == "UnpicklingError":
         return "it is no pickle of tensors"
     first_line = str(error).strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {first_line}"
