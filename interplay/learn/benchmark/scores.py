@@ -36,8 +36,8 @@ def normalised(score: float, *, random: float, best: float) -> float:
     Raises:
         ValueError: If the best is not above random play.
 
-    >>> normalised(381.88, random=165, best=695)
-    0.4092075471698113
+    >>> round(normalised(381.88, random=165, best=695), 4)
+    0.4092
     """
     if not best > random:
         raise ValueError(f"the best score must be above that of random play, got best {best:g} and random {random:g}")
