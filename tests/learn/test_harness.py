@@ -83,7 +83,8 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_good(tmp_path)
         fit(data, config, tmp_path / "m")
     text = str(error.value)
     assert "became nan between updates" in text
-    assert f"interplay learn dqn --config {tmp_path / 'm' / 'config.json'} --learning-rate 6.25e-06" in text
+    assert f"interplay learn dqn --config {tmp_path / 'm' / 'config.json'} " in text
+    assert " --learning-rate 6.25e-06 --out NAME" in text
     assert not (tmp_path / "m" / "model.json").exists()
     if (tmp_path / "m" / "checkpoint.safetensors").exists():
         assert all(np.isfinite(line["loss"]) for line in read_metrics(tmp_path / "m"))
