@@ -446,7 +446,7 @@ def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
     ("arguments", "status", "words"),
     [
         (["--model", "scripted/ahed"], 2, "did you mean 'ahead'"),
-        (["--model", "scripted/unknown"], 2, "There are scripted/still, scripted/ahead, scripted/careless."),
+        (["--model", "scripted/unknown"], 2, "There are scripted/still, scripted/ahead, scripted/careless"),
         (["--model", "nobody/knows"], 1, "cannot be used"),
         (["--model", "openai/m"], 1, "OpenAI client No OPENAI_API_KEY, "),
         (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),

@@ -220,8 +220,10 @@ def test_a_phone_reads_the_link_from_the_teachers_page(teacher, made):
     picture = np.full((size, size), 255, np.uint8)
     for x, y in re.findall(r"M(\d+) (\d+)h1v1h-1z", page):
         picture[int(y), int(x)] = 0
-    picture = np.kron(np.pad(picture, 4, constant_values=255), np.ones((8, 8), np.uint8))
-    assert cv2.QRCodeDetector().detectAndDecode(picture)[0] == f"http://testserver/join/{made.shown_code}"
+    picture = np.pad(picture, 4, constant_values=255)
+    seen = [np.kron(picture, np.ones((scale, scale), np.uint8)) for scale in (8, 5, 11, 4, 16)]
+    read = {cv2.QRCodeDetector().detectAndDecode(one)[0] for one in seen}  # it misses a code of one size now and then
+    assert read - {""} == {f"http://testserver/join/{made.shown_code}"}
 
 
 def test_a_server_that_starts_erases_nicknames_that_are_due(app, archive):
