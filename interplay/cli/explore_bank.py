@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, progress, table
-from interplay.cli.explore_runs import key_of, prices_of
+from interplay.cli.explore_models import (
+    AddressOption,
+    KeyOption,
+    PricesOption,
+    needs_models,
+    prices_of,
+    server_at,
+    spent_text,
+)
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -81,14 +88,9 @@ def filter_tasks(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for what is decided; default: explore/make/filter in the data folder.")
     ] = None,
-    address: Annotated[str | None, typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1.")] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
-    ] = None,
+    address: AddressOption = None,
+    key_env: KeyOption = None,
+    prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Calls at once.")] = 8,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
@@ -98,22 +100,13 @@ def filter_tasks(
 
     Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
     """
-    try:
-        from interplay.explore.evaluation.models import At, model_named
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
-            raise
-        text = f"`interplay explore filter` needs {error.name}, which is not installed"
-        raise InterplayError(f"{text}\nInstall it with:  pip install 'interplay[explore]'") from None
+    with needs_models("filter"):
+        from interplay.explore.evaluation.models import model_named
     from interplay.explore.make import bank as banks
     from interplay.explore.make import filtering, knowledge
     from interplay.explore.make.chat import FOLDER, Chat
 
-    if key_env is not None and address is None:
-        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
-    if address is not None and not re.match("https?://[^/]", address):
-        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
-    at = None if address is None else At(address, key_of(key_env))
+    at = server_at(address, key_env)
     golden = knowledge.golden()
     asked = list(banks.load(tasks)) if tasks is not None else list(golden)
     decided = {} if decisions is None else knowledge.read_decisions(decisions)
@@ -124,9 +117,7 @@ def filter_tasks(
         line: Any = bar.add_task("filtering", total=len(asked))
 
         def report(verdict: Verdict) -> None:
-            answers = sum(one.calls + one.kept for one in chat.spent.values())
-            tokens = sum(one.input_tokens + one.output_tokens for one in chat.spent.values())
-            bar.update(line, description=f"filtering, {answers:,} answers, {tokens:,} tokens", advance=1)
+            bar.update(line, description=f"filtering, {spent_text(chat.spent)}", advance=1)
 
         models = [model_named(name, at) for name in model]
         verdicts = asyncio.run(filtering.judge(asked, models, chat, num_samples=samples, decisions=decided, report=report))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,12 +24,19 @@ from interplay.cli.common import (
     table,
 )
 from interplay.cli.explore_bank import planned
-from interplay.cli.explore_runs import key_of, prices_of
+from interplay.cli.explore_models import (
+    AddressOption,
+    KeyOption,
+    PricesOption,
+    needs_models,
+    prices_of,
+    server_at,
+    spent_text,
+)
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.scripted import PREFIX
 
 if TYPE_CHECKING:
-    from interplay.explore.make.chat import Spent
     from interplay.explore.make.synthesis import Synthesis
 
 MOST_PLANNED = 4
@@ -72,17 +78,9 @@ def make(
     role_models: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE=MODEL", help="Another model for a role; may be repeated.")
     ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
-    ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
-    ] = None,
+    address: AddressOption = None,
+    key_env: KeyOption = None,
+    prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Instances at once.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -103,24 +101,13 @@ def make(
         raise typer.BadParameter(f"--mode takes {', '.join(_MODES)} or planner; got {mode!r}")
     if not model.strip():
         raise typer.BadParameter("--model is missing; name one, such as openai/NAME or scripted/maker, or write --mode planner")
-    try:
+    with needs_models("make"):
+        from interplay.explore.evaluation.models import model_named
         from interplay.explore.make import synthesis
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
-            raise
-        raise InterplayError(
-            f"`interplay explore make` needs {error.name}, which is not installed\n"
-            "Install it with:  pip install 'interplay[explore]'"
-        ) from None
-    from interplay.explore.evaluation.models import At, model_named
     from interplay.explore.make.chat import FOLDER, Chat
     from interplay.explore.make.roles import ROLES
 
-    if key_env is not None and address is None:
-        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
-    if address is not None and not re.match("https?://[^/]", address):
-        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
-    at = None if address is None else At(address, key_of(key_env))
+    at = server_at(address, key_env)
     roles = dict(_role(one, ROLES) for one in role_models or ())
     chosen = choose_seed(seed)
     plan = synthesis.Plan(tasks_of(tasks, model), _MODES[mode], count, hops, chosen, model)
@@ -130,7 +117,7 @@ def make(
         with closing(chat):
 
             def report(far: synthesis.Far) -> None:
-                said = f"{model} makes, {far.passed} passed, {_spent(chat.spent)}"
+                said = f"{model} makes, {far.passed} passed, {spent_text(chat.spent)}"
                 bar.update(line, description=said, completed=far.done, total=far.total)
 
             made = asyncio.run(
@@ -163,7 +150,7 @@ def make(
         lines = [
             f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]
         ]
-        lines.append(f"\nMade with seed {chosen}; {_spent(chat.spent)}.")
+        lines.append(f"\nMade with seed {chosen}; {spent_text(chat.spent)}.")
         if made.files:
             folder = next(iter(made.files.values())).parent
             lines.append(
@@ -187,14 +174,6 @@ def _text(made: Synthesis) -> Any:
 
 def _first(reasons: list[str]) -> str:
     return reasons[0].partition("\n")[0] if reasons else "no reason was given"
-
-
-def _spent(spent: dict[str, Spent]) -> str:
-    """What all models came to so far."""
-    calls, tokens = sum(one.calls + one.kept for one in spent.values()), 0
-    tokens = sum(one.input_tokens + one.output_tokens for one in spent.values())
-    costs = [one.cost for one in spent.values() if one.cost is not None]
-    return f"{calls:,} answers, {tokens:,} tokens" + (f", {sum(costs):.2f} dollars" if costs else "")
 
 
 def _role(text: str, known: Any) -> tuple[str, str]:

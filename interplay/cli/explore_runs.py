@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
 from contextlib import closing, suppress
 from functools import partial
 from itertools import count
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +24,7 @@ from interplay.cli.common import (
     stage_bars,
     table,
 )
+from interplay.cli.explore_models import AddressOption, KeyOption, PricesOption, needs_models, prices_of, server_at
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
@@ -55,13 +53,8 @@ def run(
     ] = 1800,
     goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', the last tasks alone.")] = "written",
     epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
-    address: Annotated[
-        str | None,
-        typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
-    ] = None,
-    key_env: Annotated[
-        str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
-    ] = None,
+    address: AddressOption = None,
+    key_env: KeyOption = None,
     timeout: Annotated[
         int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
     ] = 300,
@@ -74,25 +67,14 @@ def run(
 
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
-    try:
-        from interplay.explore.evaluation import evaluate, models
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
-            raise
-        raise InterplayError(
-            f"`interplay explore run` needs {error.name}, which is not installed\n"
-            "Install it with:  pip install 'interplay[explore]'"
-        ) from None
+    with needs_models("run"):
+        from interplay.explore.evaluation import evaluate
     from interplay.explore.evaluation.metrics import Result, tables
     from interplay.explore.evaluation.settings import Settings
 
-    if key_env is not None and address is None:
-        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
-    if address is not None and not re.match("https?://[^/]", address):
-        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
-    at = None if address is None else models.At(address, key_of(key_env))
+    at = server_at(address, key_env)
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
@@ -129,20 +111,6 @@ def run(
         raise typer.Exit(1)
 
 
-def key_of(name: str | None) -> str | None:
-    """The key that a variable holds.
-
-    Raises:
-        InterplayError: If it is not set.
-    """
-    if name is None:
-        return None
-    key = os.environ.get(name)
-    if not key:
-        raise InterplayError(f"the environment variable {name} is not set; it should hold the model's key")
-    return key
-
-
 def results(
     answers: Annotated[
         Path | None, typer.Option("--answers", help="Write pairs of runs for `interplay rank --answers` to this CSV.")
@@ -150,10 +118,7 @@ def results(
     protocol: Annotated[
         str | None, typer.Option(help="Only the table of this name, such as paper or hold-300; --answers needs one table.")
     ] = None,
-    prices: Annotated[
-        list[str] | None,
-        typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
-    ] = None,
+    prices: PricesOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,
@@ -228,25 +193,6 @@ def _write(found: list[Result], answers: Path) -> int:
         return pairs.write_answers(found, answers)
     except OSError as error:
         raise InterplayError(f"{answers} cannot be written: {error.strerror}\nRemedy: name another file.") from None
-
-
-def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Model -> dollars for a million tokens read and written.
-
-    Raises:
-        BadParameter: If a text says something else.
-    """
-    found = {}
-    for text in texts or []:
-        model, _, price = text.rpartition("=")
-        try:
-            read, written = (float(part) for part in price.split(","))
-            if not (0 <= read < inf and 0 <= written < inf):
-                raise ValueError
-        except ValueError:
-            raise typer.BadParameter(f"--price takes MODEL=IN,OUT, such as openai/NAME=2.5,10; got {text!r}") from None
-        found[model] = (read, written)
-    return found
 
 
 def _failed(found: list[Result]) -> list[dict[str, Any]]:

@@ -1,0 +1,98 @@
+"""What the verbs share that ask language models: where they are, what they cost, and that Inspect is there."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import inf
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interplay.errors import InterplayError
+
+if TYPE_CHECKING:
+    from interplay.explore.evaluation.models import At
+    from interplay.explore.make.chat import Spent
+
+AddressOption = Annotated[
+    str | None,
+    typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
+]
+KeyOption = Annotated[
+    str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
+]
+PricesOption = Annotated[
+    list[str] | None,
+    typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+]
+
+
+@contextmanager
+def needs_models(verb: str) -> Iterator[None]:
+    """Say what to install where an import in the block finds no Inspect.
+
+    Raises:
+        InterplayError: If it, or the client of OpenAI's protocol, is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
+            raise
+        raise InterplayError(
+            f"`interplay explore {verb}` needs {error.name}, which is not installed\n"
+            "Install it with:  pip install 'interplay[explore]'"
+        ) from None
+
+
+def server_at(address: str | None, key_env: str | None) -> At | None:
+    """The server of --address with the key of --key-env; None without an address.
+
+    Raises:
+        BadParameter: If they do not go together, or the address is none.
+        InterplayError: If the variable is not set.
+    """
+    from interplay.explore.evaluation.models import At
+
+    if key_env is not None and address is None:
+        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+    if address is None:
+        return None
+    if not re.match("https?://[^/]", address):
+        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
+    if key_env is None:
+        return At(address)
+    key = os.environ.get(key_env)
+    if not key:
+        raise InterplayError(f"the environment variable {key_env} is not set; it should hold the model's key")
+    return At(address, key)
+
+
+def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
+    """Model -> dollars for a million tokens read and written.
+
+    Raises:
+        BadParameter: If a text says something else.
+    """
+    found = {}
+    for text in texts or []:
+        model, _, price = text.rpartition("=")
+        try:
+            read, written = (float(part) for part in price.split(","))
+            if not (0 <= read < inf and 0 <= written < inf):
+                raise ValueError
+        except ValueError:
+            raise typer.BadParameter(f"--price takes MODEL=IN,OUT, such as openai/NAME=2.5,10; got {text!r}") from None
+        found[model] = (read, written)
+    return found
+
+
+def spent_text(spent: Mapping[str, Spent]) -> str:
+    """What all models came to so far."""
+    answers = sum(one.calls + one.kept for one in spent.values())
+    tokens = sum(one.input_tokens + one.output_tokens for one in spent.values())
+    costs = [one.cost for one in spent.values() if one.cost is not None]
+    return f"{answers:,} answers, {tokens:,} tokens" + (f", {sum(costs):.2f} dollars" if costs else "")
