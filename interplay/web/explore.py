@@ -11,6 +11,7 @@ from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result
 from interplay.explore.evaluation.references import ORACLE
 from interplay.explore.instance import Instance
+from interplay.tasks import Suite, Task
 from interplay.web.agent_access import may_know
 from interplay.web.explore_boards import board_of
 from interplay.web.explore_runs import find_run
@@ -20,6 +21,8 @@ from interplay.web.identity import current_participant
 from interplay.web.pages import explore_suite, render
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(explore_suite)])
+
+_TITLES = {published.SET: "Published with MineExplorer", published.PLANNED: "Made by the planner"}
 
 
 @router.get("/explore")
@@ -79,5 +82,13 @@ def _page(request: Request, name: str | None) -> Response:
     _, unreadable = request.app.state.explore_kept.results()
     return render(
         request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
-        oracle=ORACLE,
+        oracle=ORACLE, sets=_sets(suite),
     )  # fmt: skip
+
+
+def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:
+    """The tasks under what they come from; empty sets are left out."""
+    known = {title: set(published.names(which)) for which, title in _TITLES.items()}
+    found = [(title, [task for task in suite.tasks if task.id in ids]) for title, ids in known.items()]
+    found.append(("Others", [task for task in suite.tasks if not any(task.id in ids for ids in known.values())]))
+    return [(title, tasks) for title, tasks in found if tasks]
