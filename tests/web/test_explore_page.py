@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import subprocess
 import sys
 import time
@@ -39,6 +40,14 @@ def test_the_library_has_one_card_for_all_instances(client):
     assert page.count('href="/explore"') == 3  # the menu, its picture and its button
     assert "/play/explore/" not in page
     assert client.get("/explore").text.count("Play it yourself") == len(published.names()) == 126
+
+
+def test_the_page_has_the_tasks_under_what_they_come_from(client):
+    page = client.get("/explore").text
+    heads = re.findall(r'<h3 class="set">(.*?) <span class="num soft">(\d+)</span></h3>', page)
+    assert heads == [("Published with MineExplorer", "26"), ("Made by the planner", "100")]
+    first, second = (part.count("<li ") for part in page.split('<h3 class="set">')[1:])
+    assert (first, second) == (26, 100)
 
 
 def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
