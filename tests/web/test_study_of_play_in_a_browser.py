@@ -244,6 +244,7 @@ def test_an_agent_is_the_partner_questions_follow_and_who_waits_in_vain_leaves_w
     page.locator("[data-start]").click()
     page.locator("#player[data-state=playing]").wait_for()
     page.locator("[data-seats]", has_text="An agent plays").wait_for()
+    page.locator("[data-goal-text]", has_text=re.compile(r"^0:0[1-9]")).first.wait_for()  # else there is no play to ask about
     page.locator("[data-finish]").click()
     page.get_by_role("button", name="Finish", exact=True).last.click()
     page.get_by_role("button", name="To the questions").click()

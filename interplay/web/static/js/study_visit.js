@@ -22,8 +22,12 @@ import { bonusCents, live, running } from "./visit_rules.js";
  */
 
 const ASK_AGAIN_MS = 400;
-/** A game that ended is in the catalogue within a moment. */
-const MOST_QUESTIONS = 25;
+/** A game that ended is in the catalogue within a moment; */
+const QUICK_QUESTIONS = 25;
+/** on a busy server it takes longer: then it is asked for this often, */
+const MOST_QUESTIONS = QUICK_QUESTIONS + 60;
+/** this far apart. */
+const PATIENT_MS = 5000;
 
 export class VisitPanel {
   /** @param {HTMLElement} root */
@@ -81,8 +85,9 @@ export class VisitPanel {
     } catch {
       // The server may be starting again; what was played is kept.
     }
-    if (questions > 1) setTimeout(() => this.refresh(isKnown, questions - 1), ASK_AGAIN_MS);
-    else need(this.root, "[data-visit-note]").textContent = "What you did is kept, and will be counted. Load the page again in a moment.";
+    const asked = MOST_QUESTIONS - questions + 1;
+    if (asked >= QUICK_QUESTIONS) need(this.root, "[data-visit-note]").textContent = "What you did is kept, and will be counted. This takes a moment.";
+    if (questions > 1) setTimeout(() => this.refresh(isKnown, questions - 1), asked < QUICK_QUESTIONS ? ASK_AGAIN_MS : PATIENT_MS);
   }
 
   /** @param {Visit} visit */
