@@ -316,7 +316,7 @@ def _write(made: Report, folder: Path) -> Any:
 
 def _report_text(made: Report, written: Any) -> str:
     """What was made, in a few lines."""
-    lines = [", ".join(f"{value} {name}" for name, value in made.facts), ""]
+    lines = [", ".join(f"{name}: {value}" for name, value in made.facts), ""]
     lines += [f"wrote {path}" for path in written]
     return "\n".join([*lines, "", f"Open it:  {written.html.resolve().as_uri()}"])
 

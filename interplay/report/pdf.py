@@ -50,7 +50,7 @@ def pdf(report: Report) -> bytes:
         author="Interplay",
         invariant=1,
     )
-    facts = " · ".join(f"<b>{escape(value)}</b> {escape(name)}" for name, value in report.facts)
+    facts = " · ".join(f"{escape(name)}: <b>{escape(value)}</b>" for name, value in report.facts)
     story: list[Any] = [
         Paragraph(escape(report.title), styles["title"]),
         Paragraph(escape(report.lead), styles["soft"]),
