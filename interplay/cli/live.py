@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.cli.study_opened import local_address
+from interplay.cli.study.opened import local_address
 
 app = typer.Typer(help="Games that are played now.  Try:  interplay live list", no_args_is_help=True)
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import typer
 
-from interplay.cli.explore_make import make, tasks_of
+from interplay.cli.explore.make import make, tasks_of
 from interplay.errors import InterplayError
 from interplay.explore.make import bank
 from interplay.explore.make.scripted import NEEDS

@@ -24,7 +24,7 @@ from interplay.cli.common import (
     stage_bars,
     table,
 )
-from interplay.cli.explore_models import AddressOption, KeyOption, PricesOption, needs_models, prices_of, server_at
+from interplay.cli.explore.models import AddressOption, KeyOption, PricesOption, needs_models, prices_of, server_at
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:

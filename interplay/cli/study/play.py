@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
-from interplay.cli.study_opened import opened_place, print_csv
+from interplay.cli.study.opened import opened_place, print_csv
 
 if TYPE_CHECKING:
     from interplay.study.assigning.simulation import Outcome

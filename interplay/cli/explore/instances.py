@@ -1,4 +1,4 @@
-"""`interplay explore check|import|prove|judge|run|results`: instances of the benchmark, and models that play them."""
+"""`interplay explore check | import | prove | judge`: instances of the benchmark, and games of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli import explore_bank, explore_make, explore_runs
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -34,16 +33,7 @@ if TYPE_CHECKING:
 
 _WHICH = "Instances: files, folders, explore/NAME, or 'published' or 'planner' for those that come with the package."
 
-app = typer.Typer(
-    add_completion=False,
-    help="Scenes with milestones.  Try:  interplay explore check my.json",
-    no_args_is_help=True,
-)
-
-
-@app.callback()
-def explore() -> None:
-    """Scenes with milestones.  Try:  interplay explore check my.json"""
+app = typer.Typer()
 
 
 @app.command()
@@ -342,10 +332,3 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
             f"Wrote {len(document['written'])} files. Play one:  interplay play {document['written'][0]} --agent random"
         )
     return lines
-
-
-app.command("run")(explore_runs.run)
-app.command("results")(explore_runs.results)
-app.command("bank")(explore_bank.bank)
-app.command("filter")(explore_bank.filter_tasks)
-app.command("make")(explore_make.make)

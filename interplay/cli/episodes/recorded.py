@@ -1,4 +1,4 @@
-"""`interplay episodes list | show | verify | replay | repair`; `episodes_data`, `episodes_release` and `measure` add more."""
+"""`interplay episodes list | show | verify | replay | repair`: recorded episodes, and whether they repeat."""
 
 from __future__ import annotations
 
@@ -25,27 +25,12 @@ from interplay.cli.common import (
     table,
     working,
 )
-from interplay.cli.episodes_data import export, import_episodes, pull
-from interplay.cli.episodes_numbers import collected, quality
-from interplay.cli.episodes_release import query, release
-from interplay.cli.measure import app as measure_app
 from interplay.parallel import process_pool
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode, Verdict
 
-app = typer.Typer(
-    help="Recorded episodes.  Try:  interplay episodes list --task atari/breakout --where 'score >= 20'", no_args_is_help=True
-)
-app.add_typer(measure_app)
-
-app.command()(export)
-app.command("import")(import_episodes)
-app.command()(pull)
-app.command()(release)
-app.command()(collected)
-app.command()(quality)
-app.add_typer(query, name="query")
+app = typer.Typer()
 
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
 

@@ -23,8 +23,8 @@ from interplay.cli.common import (
     progress,
     table,
 )
-from interplay.cli.explore_bank import planned
-from interplay.cli.explore_models import (
+from interplay.cli.explore.bank import planned
+from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
     PricesOption,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, progress, table
-from interplay.cli.explore_models import (
+from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
     PricesOption,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
-from interplay.cli.study_explained import explained_text
-from interplay.cli.study_opened import opened_place
+from interplay.cli.study.explained import explained_text
+from interplay.cli.study.opened import opened_place
 
 if TYPE_CHECKING:
     from interplay.study.ledger import Payer, Payment, Sent, Visit

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli import study_class
 from interplay.cli.common import (
     DEFAULT_DATA,
     DatabaseOption,
@@ -22,12 +21,8 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli.study_feedback import feedback
-from interplay.cli.study_hit import hit, hit_lines
-from interplay.cli.study_numbers import funnel, money, pause, resume
-from interplay.cli.study_opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
-from interplay.cli.study_pay import pay
-from interplay.cli.study_play import answers, raffle, simulate
+from interplay.cli.study.hit import hit_lines
+from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
@@ -38,20 +33,7 @@ if TYPE_CHECKING:
     from interplay.study.studies import Part
     from interplay.tasks import Task
 
-app = typer.Typer(
-    add_completion=False,
-    help="Open and close studies, list their participants, pay them.  Try:  interplay study open atari",
-    no_args_is_help=True,
-)
-app.command("hit")(hit)
-app.command("pay")(pay)
-app.command("simulate")(simulate)
-app.command("answers")(answers)
-app.command("raffle")(raffle)
-app.command("feedback")(feedback)
-app.add_typer(study_class.app, name="class")
-for numbers in (pause, resume, funnel, money):
-    app.command()(numbers)
+app = typer.Typer()
 
 NameArgument = Annotated[
     str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.cli.study_opened import opened_hint
+from interplay.cli.study.opened import opened_hint
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
 

@@ -20,7 +20,7 @@ from interplay.cli.common import (
     progress_console,
     table,
 )
-from interplay.cli.study_opened import opened_hint
+from interplay.cli.study.opened import opened_hint
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:

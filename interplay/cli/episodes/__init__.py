@@ -1,0 +1,23 @@
+"""`interplay episodes`: what was recorded, listed, verified, measured, shown and passed on."""
+
+from __future__ import annotations
+
+import typer
+
+from interplay.cli.episodes import measure, recorded
+from interplay.cli.episodes.data import export, import_episodes, pull
+from interplay.cli.episodes.numbers import collected, quality
+from interplay.cli.episodes.release import query, release
+
+app = typer.Typer(
+    add_completion=False,
+    help="Recorded episodes.  Try:  interplay episodes list --task atari/breakout --where 'score >= 20'",
+    no_args_is_help=True,
+)
+_more = typer.Typer()
+for command in (export, pull, release, collected, quality):
+    _more.command()(command)
+_more.command("import")(import_episodes)
+for part in (recorded.app, measure.app, _more):
+    app.add_typer(part)
+app.add_typer(query, name="query")
