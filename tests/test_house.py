@@ -107,6 +107,7 @@ HIDDEN_IMPORTS = {
     ("learn.reward.fitting", "learn.harness.run"): _TORCH,
     ("learn.reward.fitting", "learn.reward.model"): _TORCH,
     ("learn.reward.kept", "learn.reward.model"): _TORCH,
+    ("learn.online.practising", "learn.online.running"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
     ("record.archive", "record.export"): _FILMS,
     ("record.seal", "record.video"): _FILMS,

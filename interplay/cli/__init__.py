@@ -21,7 +21,7 @@ _VERBS = {
         "interplay.cli.episodes",
         "List, show, verify, measure, replay, export, import, pull and repair recorded episodes.",
     ),
-    "learn": ("interplay.cli.learn", "Train an agent on recorded episodes."),
+    "learn": ("interplay.cli.learn", "Train an agent, on recorded episodes or by playing."),
     "demos": ("interplay.cli.demos", "Recordings of people that others publish: list, fetch, check, import, embed with VPT."),
     "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
     "study": ("interplay.cli.study", "Check, open, pause and close studies; list and pay participants; classes; feedback."),

@@ -1,4 +1,4 @@
-"""`interplay learn ALGORITHM`: train an agent on recorded episodes; each algorithm is a command, each setting an option."""
+"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, each setting an option."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from interplay.cli.common import (
     table,
 )
 from interplay.errors import InterplayError
-from interplay.learn import CONFIGS, TrainingConfig, train
+from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import model_folder
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Config = TypeVar("Config", bound=RunConfig)
 
 app = typer.Typer(
-    help="Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone",
+    help="Train an agent, on recorded episodes or by playing.  Try:  interplay learn bc --task atari/qbert --out my-clone",
     add_completion=False,
     no_args_is_help=True,
 )
@@ -51,6 +51,7 @@ DOES = {
     "dqn": "Deep Q-network: the action with the highest value.",
     "iql": "Implicit Q-learning: imitate most the actions that turned out best.",
     "iqn": "Implicit quantile network: learn the whole distribution of returns, take the action with the highest mean.",
+    "ppo": "Proximal policy optimisation: learn by playing, in every seat of the task at once.",
     "reward": "A reward learned from judged pairs; the other algorithms take it as `--reward NAME`.",
     "sac": "Discrete soft actor-critic: action probabilities that balance value and variety.",
 }
@@ -59,7 +60,7 @@ DOES = {
 
 @app.callback()
 def learn() -> None:
-    """Train an agent on recorded episodes.  Try:  interplay learn bc --task atari/space_invaders --out my-clone"""
+    """Train an agent, on recorded episodes or by playing.  Try:  interplay learn bc --task atari/qbert --out my-clone"""
 
 
 def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable[..., None]:
@@ -94,7 +95,7 @@ def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable
         ]
     )
     name = config_class.algorithm
-    actor = "" if config_class is RewardConfig else " --actor human"
+    actor = " --actor human" if "actor" in settings else ""
     run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task atari/space_invaders{actor} --out my-{name}"
     return run
 
@@ -129,7 +130,7 @@ def _value(hint: Any, value: Any, name: str) -> Any:
 
 
 def _learn(
-    config_class: type[TrainingConfig],
+    config_class: type[RunConfig],
     given: dict[str, Any],
     *,
     out: str | None,
@@ -142,7 +143,7 @@ def _learn(
     fast: bool = False,
 ) -> None:
     """Train as asked, show how it goes, and say what came of it."""
-    archive = open_archive(data, database, must_exist=True)
+    archive = open_archive(data, database, must_exist=config_class is not PPOConfig)
     if not given.get("where", True):
         del given["where"]
     if out is None:
@@ -150,7 +151,7 @@ def _learn(
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
     )
-    result = _watched(train, archive, settings, out, resume)
+    result = _watched(practise if config_class is PPOConfig else train, archive, settings, out, resume)
     emit(
         {
             "agent": out,
@@ -235,8 +236,9 @@ def _settings(
 def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
     """Train, showing how far it is."""
     with progress() as bar:
-        reading = bar.add_task("reading episodes", total=None)
-        training = bar.add_task("training", total=settings.updates, visible=False)
+        plays = isinstance(settings, PPOConfig)
+        reading = bar.add_task("beginning to play" if plays else "reading episodes", total=None)
+        training = bar.add_task("training", total=None, visible=False)
 
         def on_episode(done: int, total: int) -> None:
             bar.update(reading, completed=done, total=total)
@@ -246,10 +248,15 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out
             bar.update(training, completed=done, total=total, visible=True)
 
         def on_metrics(line: dict[str, Any]) -> None:
-            matched = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
-            bar.update(training, description=f"training  loss {line['loss']:.4g}{matched}, {line['updates_per_second']:.0f}/s")
+            more = f", {line['accuracy']:.0%} matched" if "accuracy" in line else ""
+            more += f", mean return {line['return']:.4g}" if "return" in line else ""
+            speed = line.get("decisions", line["update"]) / max(line["seconds"], 1e-9)
+            bar.update(training, description=f"training  loss {line['loss']:.4g}{more}, {speed:.0f}/s")
 
-        return act(archive, settings, out, resume=resume, on_episode=on_episode, on_update=on_update, on_metrics=on_metrics)
+        follow: dict[str, Any] = {"on_update": on_update, "on_metrics": on_metrics}
+        if not plays:
+            follow["on_episode"] = on_episode
+        return act(archive, settings, out, resume=resume, **follow)
 
 
 def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
@@ -277,6 +284,8 @@ def _summary(name: str, task: str, result: Any, place: str) -> str:
         f"{name}: {result.updates} updates in {result.seconds:.0f} s on {result.num_decisions} decisions "
         f"of {result.num_episodes} episodes.",
     ]
+    if "return" in result.metrics:
+        lines.append(f"The mean return of its last games is {result.metrics['return']:.4g}.")
     if "validation_accuracy" in result.metrics:
         lines.append(f"It matches {result.metrics['validation_accuracy']:.1%} of the decisions in episodes it never saw.")
     lines += [
@@ -339,4 +348,5 @@ def _benchmark_text(results: Results, place: str) -> Any:
 
 for _name, _config_class in CONFIGS.items():
     app.command(_name)(command(_config_class, _learn))
+app.command(PPOConfig.algorithm)(command(PPOConfig, _learn))
 app.command(RewardConfig.algorithm)(command(RewardConfig, _learn_reward))

@@ -70,7 +70,8 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         observes_view: The observation is `view().pixels`, alone or beside what a replay gives again (the block world's
             `inventory`), so episodes keep it once.
         draws: It has a picture at every step; where not, `view()` says how large one is, episodes keep no hashes of
-            pictures, and those are drawn when the episode is played again.
+            pictures, and those are drawn when the episode is played again. Set it to False, and worlds that give numbers
+            (`state_of`) leave drawing out from then on, and have no `view()`.
         deterministic: Seed and actions decide everything, so a replay equals the recording.
         frame_policy: How episodes of it keep frames unless told otherwise.
         snapshot_steps: Steps between the snapshots of a recording: what a resumed game, or a replay that jumps, plays again at

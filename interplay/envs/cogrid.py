@@ -57,6 +57,7 @@ class CogridEnv(ParallelGame):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a game."""
         self._asked = {}
+        self._env.render_mode = self.render_mode if self.draws else None  # with one, it draws at every step
         return super().reset(seed=seed, options=options)
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:

@@ -55,7 +55,8 @@ class ParallelGame(PlayableEnv):
         observations, infos = self._env.reset(seed=seed, options=options)
         self._seen = {seat: observations[agent] for seat, agent in self._agents.items()}
         self._done = {}
-        self._picture = self.render()
+        if self.draws:
+            self._picture = self.render()
         return dict(self._seen), self._info(infos)
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
@@ -76,7 +77,8 @@ class ParallelGame(PlayableEnv):
                 self._seen[seat] = observations[agent]
             if terminations.get(agent) or truncations.get(agent):
                 self._done[seat] = bool(terminations.get(agent))
-        self._picture = self.render()
+        if self.draws:
+            self._picture = self.render()
         is_over = not self._playing()
         terminated = is_over and any(self._done.values())
         earned = {seat: float(rewards.get(agent, 0.0)) if seat in playing else 0.0 for seat, agent in self._agents.items()}
@@ -95,6 +97,17 @@ class ParallelGame(PlayableEnv):
     def observation_of(self, seat: str) -> Any:
         """What the agent in this seat observed last."""
         return self._seen[seat]
+
+    def state_of(self, seat: str) -> np.ndarray:
+        """What the agent in this seat observed last, flattened as `gymnasium.spaces.flatten` does.
+
+        Raises:
+            EnvError: If that is a picture.
+        """
+        if self.observes_view:
+            return super().state_of(seat)
+        space = self.observation_space[seat]  # type: ignore[index]
+        return np.asarray(gymnasium.spaces.flatten(space, self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
         """What the environment drew, uint8, shape (H, W, 3): one picture for all seats, drawn once a step."""

@@ -1,11 +1,13 @@
-"""Training on recorded episodes: behaviour cloning and offline reinforcement learning.
+"""Training on recorded episodes (behaviour cloning, offline reinforcement learning), and by playing.
 
 `train(archive, DQNConfig(task="atari/space_invaders"), "my-dqn")` reads the catalogue, learns, and leaves a policy that every
 other room knows as the agent `my-dqn`. Episodes become transitions (`reading`, `transitions`); each algorithm is a file of
-`algorithms`, its settings a class of `settings`; what all runs share is `harness`. PyTorch is imported only when a run starts.
+`algorithms`, its settings a class of `settings`; what all runs share is `harness`.
+`practise(archive, PPOConfig(...), "my-ppo")` plays and learns (`online`). PyTorch is imported only when a run starts.
 """
 
 from interplay.learn.config import ConfigError, RunError, TrainingConfig
+from interplay.learn.online import practise
 from interplay.learn.reading import load
 from interplay.learn.settings import (
     CONFIGS,
@@ -16,6 +18,7 @@ from interplay.learn.settings import (
     FilteredBCConfig,
     IQLConfig,
     IQNConfig,
+    PPOConfig,
     SACConfig,
 )
 from interplay.learn.train import MissingTorchError, train
@@ -32,11 +35,13 @@ __all__ = [
     "IQLConfig",
     "IQNConfig",
     "MissingTorchError",
+    "PPOConfig",
     "RunError",
     "SACConfig",
     "TrainingConfig",
     "TransitionError",
     "Transitions",
     "load",
+    "practise",
     "train",
 ]

@@ -74,7 +74,6 @@ class RunConfig:
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
     observation: str = setting("dqn", "What the network sees; see docs/agents.md.")
-    updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
     schedule: str = setting(
@@ -83,9 +82,6 @@ class RunConfig:
     weight_decay: float = setting(0.0, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
     features: int = setting(512, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
     hidden: tuple[int, ...] = setting((256, 256), "Units of the hidden layers, for observations that are numbers.")
-    validation: float = setting(
-        0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9
-    )
     seed: int = setting(0, "Seed of every random draw; kept in config.json.", low=0, high=2**63 - 1)
     device: str = setting("auto", "Where to compute: auto, cpu or cuda.", is_free=True)
     threads: int = setting(0, "CPU threads; 0 for all cores.", low=0, high=1024, is_free=True)
@@ -171,8 +167,12 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class TrainingConfig(RunConfig):
-    """What every run has that learns to act, whatever the algorithm."""
+    """What every run has that learns to act from recorded episodes, whatever the algorithm."""
 
+    updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
+    validation: float = setting(
+        0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9
+    )
     actor: str | None = setting("human", "Whose episodes: human, agent, model, any, or a name.")
     where: tuple[str, ...] = setting((), "Only episodes such as 'score >= 200'; may be repeated.")
     offsets: tuple[int, ...] = setting((0,), "Frames at which decisions begin, 0 to 3; several give more to learn from.")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 NO_QUANTITIES = (
     "update",
+    "decisions",
+    "games",
     "learning_rate",
     "seconds",
     "updates_per_second",
@@ -56,7 +58,9 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
         value = final[f"validation_{name}"]
         ax.plot([final["update"]], [value], "D", color="#c4572e", label=f"held-out episodes: {value:.3g}")
     ax.set_xlabel("updates")
-    ax.set_ylabel({"accuracy": "share of actions matched"}.get(name, name.replace("_", " ")))
+    ax.set_ylabel(
+        {"accuracy": "share of actions matched", "return": "mean return of the last games"}.get(name, name.replace("_", " "))
+    )
     if name == "accuracy":
         ax.set_ylim(bottom=0, top=1)
     ax.grid(alpha=0.3)
@@ -80,7 +84,8 @@ def save_curves(folder: Path) -> Path | None:
     table = read_metrics(folder)
     if not table:
         raise InterplayError(f"{folder / 'metrics.jsonl'} holds no metrics")
-    names = [name for name in table[0] if name not in NO_QUANTITIES and not name.startswith("validation_")] or ["loss"]
+    every = dict.fromkeys(name for line in table for name in line)
+    names = [name for name in every if name not in NO_QUANTITIES and not name.startswith("validation_")] or ["loss"]
     figure = Figure(figsize=(4.5 * len(names), 3.6), layout="constrained")
     for ax, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         plot_curve(table, name, ax)

@@ -8,9 +8,10 @@ follow every 2,500 updates, "DQN" is Double DQN, and a recording is read at one 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, ClassVar, Self
 
-from interplay.learn.config import RunConfig, TrainingConfig, setting
+from interplay.learn.config import ConfigError, RunConfig, TrainingConfig, setting
 
 _MILLION = {"updates": 1_000_000}
 _PAPER: dict[str, Any] = {**_MILLION, "offsets": (0, 1, 2, 3), "temperature": 0.0, "schedule": "constant"}
@@ -179,6 +180,77 @@ class RewardConfig(RunConfig):
     members: int = setting(3, "Number of networks; where they disagree, the reward is unsure.", low=1, high=100)
     samples: int = setting(32, "Decisions of each game that are looked at to compare a pair.", low=1, high=10_000)
     validation: float = setting(0.2, "Share of the worlds (seeds) held out to measure.", low=0, high=0.9)
+
+
+@dataclass(frozen=True)
+class PPOConfig(RunConfig):
+    """Proximal policy optimisation, which learns by playing, see `interplay.learn.online`.
+
+    The preset `atari` is that of Huang et al. 2022, "The 37 implementation details of proximal policy optimization"; `control`
+    is for small worlds that give numbers, such as cart and pole.
+    """
+
+    algorithm: ClassVar[str] = "ppo"
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "atari": {"steps": 10_000_000, "clip": 0.1, "clip_values": True, "reward_clip": 1.0},
+        "control": {"observation": "state", "steps": 100_000, "learning_rate": 1e-3, "batch_size": 128, "epochs": 10},
+    }
+
+    seat: str | None = setting(None, "Leave it out: every seat of the task is played and learned from.")
+    steps: int = setting(
+        1_000_000, "Decisions to learn from, of all games and seats; the last round is played to its end.", low=1, high=10**12
+    )
+    games: int = setting(8, "Games that are played at once.", low=1, high=10_000)
+    horizon: int = setting(128, "Decisions of each seat in a round, after which is learned from them.", low=1, high=1_000_000)
+    workers: int = setting(1, "Processes that play, the one that learns among them.", low=1, high=1000)
+    epochs: int = setting(4, "How often each decision of a round is learned from.", low=1, high=1000)
+    batch_size: int = setting(256, "Decisions per gradient step, about: a round is cut into equal parts.", low=1, high=65_536)
+    learning_rate: float = setting(2.5e-4, "Adam's learning rate at the start.", above=0, high=1)
+    schedule: str = setting(
+        "linear",
+        "How the learning rate changes over the run: constant, cosine or linear, the last two to zero.",
+        choices=("constant", "cosine", "linear"),
+    )
+    hidden: tuple[int, ...] = setting((64, 64), "Units of the hidden layers, for observations that are numbers.")
+    gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
+    gae_lambda: float = setting(0.95, "How far advantages look ahead: 0 for one decision, 1 to the end.", low=0, high=1)
+    clip: float = setting(0.2, "How far the probability of an action may move in a round, as a share.", above=0, high=1e9)
+    clip_values: bool = setting(False, "Clip the change of values likewise.")
+    value_weight: float = setting(0.5, "Weight of the values' loss.", low=0, high=1e6)
+    entropy_weight: float = setting(0.01, "Weight of the entropy, which keeps actions varied.", low=0, high=1e6)
+    max_gradient: float = setting(0.5, "Longest gradient; longer ones are shortened to it.", above=0, high=1e9)
+    reward: str | None = setting(None, "Learn from this learned reward instead of the game's own; see docs/rewards.md.")
+    reward_scale: float = setting(1.0, "Rewards are multiplied by it.", above=0, high=1e9)
+    reward_clip: float = setting(
+        0.0, "Clip the reward of each decision to plus or minus this; 0 for no limit.", low=0, high=1e9
+    )
+    temperature: float = setting(
+        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
+    log_every: int = setting(1, "Rounds between lines of metrics.", low=1, high=10**9, is_free=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, as for every run.
+
+        Raises:
+            ConfigError: Naming the setting.
+        """
+        super().__post_init__()
+        if self.workers > self.games:
+            raise ConfigError(f"workers must be at most games, which is {self.games}, got {self.workers}")
+        if self.batch_size > self.games * self.horizon:
+            raise ConfigError(
+                f"batch_size must be at most the decisions of a round, {self.games} games x {self.horizon} (horizon) = "
+                f"{self.games * self.horizon}, got {self.batch_size}"
+            )
+
+    def rounds(self, num_seats: int) -> int:
+        """How many rounds make at least `steps` decisions.
+
+        >>> PPOConfig("t", steps=1000, games=4, horizon=12, batch_size=48).rounds(num_seats=2)
+        11
+        """
+        return ceil(self.steps / (self.games * self.horizon * num_seats))
 
 
 CONFIGS: dict[str, type[TrainingConfig]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -69,9 +69,8 @@ def train(
         check_torch()
         from interplay.learn.algorithms import LEARNERS
         from interplay.learn.harness.run import Watch, run
-        from interplay.learn.plots import save_curves
 
-        reward = None if config.reward is None else _reward_of(archive, config, task, config.reward)
+        reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
         episodes = matching_episodes(archive, config, task)
         data = load(
             episodes,
@@ -89,24 +88,36 @@ def train(
         space = action_space_of(task, config.seat)
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
-        try:
-            save_curves(folder)
-        except OSError as error:
-            raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
+        draw_curves(folder)
         return result
 
 
-def _reward_of(archive: Archive, config: TrainingConfig, task: Task, name: str) -> KeptReward:
-    """The learned reward of a run.
+def draw_curves(folder: Path) -> None:
+    """Draw what a run measured.
+
+    Raises:
+        RunError: If the picture cannot be written; the policy is there.
+    """
+    from interplay.learn.plots import save_curves
+
+    try:
+        save_curves(folder)
+    except OSError as error:
+        raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
+
+
+def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> KeptReward:
+    """The learned reward of a run in which these seats are learned.
 
     Raises:
         NotFoundError, RewardError: If there is no such model, or it is of another task or seat.
     """
     reward = load_reward(archive, name)
-    asked = {"task": task.id, "seat": config.seat or task.seats[0]}
-    for what, value in asked.items():
-        if reward.description[what] != value:
-            raise RewardError(f"reward {name!r} is of {what} {reward.description[what]}, and this run of {value}")
+    for what, values in {"task": [task.id], "seat": seats}.items():
+        if reward.description[what] not in values:
+            raise RewardError(
+                f"reward {name!r} is of {what} {reward.description[what]}, and this run of {' and '.join(values)}"
+            )
     return reward
 
 

@@ -186,6 +186,22 @@ def test_a_kitchen_is_drawn_in_cells_of_64_pixels(room):
     np.testing.assert_array_equal(picture[::2, ::2], picture[1::2, 1::2])
 
 
+def test_a_kitchen_that_is_not_drawn_gives_the_same_numbers(room):
+    actions = moves(find(ROOM), 3, 30)
+    room.reset(seed=1)
+    drawn = [(room.step(action)[1], room.state_of("first"), room.state_of("second")) for action in actions]
+    picture = room.view().pixels
+    room.draws = False
+    room.reset(seed=1)
+    for action, (reward, first, second) in zip(actions, drawn, strict=True):
+        assert room.step(action)[1] == reward
+        assert np.array_equal(room.state_of("first"), first)
+        assert np.array_equal(room.state_of("second"), second)
+    assert room.view().pixels is picture, "nothing was drawn"
+    assert (first.shape, first.dtype) == ((892,), np.float32)
+    assert not np.array_equal(first, second), "each cook has a view of its own"
+
+
 def test_recordings_of_kitchens_name_what_could_change_a_replay(room):
     assert {"cogrid", "pettingzoo", "numpy", "gymnasium"} <= room.versions().keys()
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box, Discrete
-from toy_runs import LAKE, config_of, fit, train_again
+from toy_runs import LAKE, config_of, fit, practise_again, practise_in, train_again
 from toy_transitions import corridor, make_transitions
 
 from interplay.agents.policy import load_policy
@@ -41,11 +41,25 @@ def test_what_learns_from_rewards_finds_the_way(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_learner_killed_at_random_moments_ends_with_the_same_weights(name, tmp_path, processes):
-    undisturbed = fit(corridor(), config_of(name, updates=30), tmp_path / "a")
-    rng = np.random.default_rng(NAMES.index(name))
-    folder, num_kills = tmp_path / "b", 0
+    fit(corridor(), config_of(name, updates=30), tmp_path / "a")
+    kill_until_it_ends(processes, train_again, (name,), tmp_path / "b", rng=np.random.default_rng(NAMES.index(name)))
+    assert_same_run(tmp_path / "a", tmp_path / "b")
+
+
+def test_a_learner_that_plays_killed_at_random_moments_ends_with_the_same_weights(tmp_path, processes):
+    undisturbed = practise_in("gym:CartPole-v1", tmp_path / "a")
+    assert (undisturbed.updates, undisturbed.num_decisions) == (13, 416), "400 decisions are 12.5 rounds; the last is played"
+    assert undisturbed.num_episodes > 4
+    assert read_metrics(tmp_path / "a")[12]["learning_rate"] == pytest.approx(2.5e-4 / 13), "it falls to zero"
+    kill_until_it_ends(processes, practise_again, (), tmp_path / "b", rng=np.random.default_rng(5))
+    assert_same_run(tmp_path / "a", tmp_path / "b")
+
+
+def kill_until_it_ends(processes, act, arguments, folder, *, rng):
+    """Let a process do a run in this folder, and kill it twice at random moments after its first checkpoint."""
+    num_kills = 0
     while True:
-        process = processes.Process(target=train_again, args=(name, folder))
+        process = processes.Process(target=act, args=(*arguments, folder))
         process.start()
         while num_kills < 2 and process.is_alive() and not (folder / "checkpoint.safetensors").exists():
             time.sleep(0.001)
@@ -56,8 +70,12 @@ def test_every_learner_killed_at_random_moments_ends_with_the_same_weights(name,
         process.join()
         num_kills += 1
     assert (process.exitcode, num_kills > 0) == (0, True)
-    assert (folder / "model.safetensors").read_bytes() == (undisturbed.folder / "model.safetensors").read_bytes()
-    kept = [[{**line, "seconds": 0, "updates_per_second": 0} for line in read_metrics(one)] for one in (tmp_path / "a", folder)]
+
+
+def assert_same_run(one, other):
+    """Both ended with the same weights and metrics."""
+    assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
+    kept = [[{**line, "seconds": 0, "updates_per_second": 0} for line in read_metrics(run)] for run in (one, other)]
     assert kept[0] == kept[1], "no line of metrics is lost, doubled or changed"
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
-from interplay.learn.config import RunConfig, TrainingConfig
+from interplay.learn.config import RunConfig
 from interplay.learn.transitions import Transitions
 
 
@@ -126,7 +126,7 @@ def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, 
     return {"name": "mlp", "shape": list(observation_shape), "hidden": list(config.hidden)}
 
 
-def feedforward(config: TrainingConfig, given: Given, initialise: Callable[[nn.Module], None] | None = None) -> Acting:
+def feedforward(config: RunConfig, given: Given, initialise: Callable[[nn.Module], None] | None = None) -> Acting:
     """The usual network: logits or values of the actions; its first weights are torch's, or what `initialise` makes of them."""
     architecture = {"name": "feedforward", "encoder": encoder(config, given.observation_shape), "outputs": given.num_actions}
     network = networks.build(architecture)
@@ -135,9 +135,11 @@ def feedforward(config: TrainingConfig, given: Given, initialise: Callable[[nn.M
     return Acting(given.ready(network), architecture)
 
 
-def adam(parameters: Iterable[torch.Tensor], learning_rate: float, weight_decay: float = 0.0) -> torch.optim.Optimizer:
+def adam(
+    parameters: Iterable[torch.Tensor], learning_rate: float, weight_decay: float = 0.0, epsilon: float = 1e-8
+) -> torch.optim.Optimizer:
     """Adam (Kingma & Ba 2015), with decoupled weight decay (Loshchilov & Hutter 2019)."""
-    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, fused=True)
+    optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, eps=epsilon, fused=True)
     for group in optimizer.param_groups:
         group["initial_lr"] = learning_rate
     return optimizer

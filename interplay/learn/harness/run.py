@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
@@ -28,6 +28,12 @@ from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
 
 MEASURE_BATCH = 256
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "constant": lambda done: 1.0,
+    "cosine": lambda done: 0.5 * (1 + math.cos(math.pi * done)),
+    "linear": lambda done: 1 - done,
+}
+"""How the learning rate changes: the share of the run that is done -> a factor."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class TrainingResult:
         seconds: Of training, without loading; those before a resume included.
         metrics: The last line of `metrics.jsonl`.
         num_decisions: Decisions learned from, and held out.
-        num_episodes: Episodes they come from, held-out ones included.
+        num_episodes: Episodes they come from, held-out ones included; of a run that plays, those that it finished.
     """
 
     folder: Path
@@ -137,13 +143,29 @@ def _run(
 
     episodes = [count.episode for count in data.counts]
     fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
-    looped = loop(learner, batch_of, config, folder, fingerprint, resume=resume, watch=watch)
+    looped = loop(learner, batch_of, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch)
     final = looped.final | {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
     looped.metrics.write(final)
     looped.metrics.close()
     _save_policy(learner, data, validation, config, task, space, folder, final, notes)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
+
+
+class Source(Protocol):
+    """Where batches come from that are no function of the seed alone, such as games that go on from one to the next."""
+
+    def facts(self) -> dict[str, Any]:
+        """More for the lines of metrics, as it is now: JSON values."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it: JSON values."""
+        ...
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from where it was when it gave this state."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -163,40 +185,47 @@ def loop(
     folder: Path,
     fingerprint: dict[str, Any],
     *,
+    updates: int,
     resume: bool,
     watch: Watch,
+    source: Source | None = None,
 ) -> Looped:
     """Update a learner until it is done, with metrics and checkpoints; the caller keeps what came of it and removes the
     checkpoint.
 
     Args:
-        batch_of: Number of an update -> its batch, a function of the seed.
+        batch_of: Number of an update -> its batch, a function of the seed, or of what `source` keeps.
         fingerprint: What must be the same for a checkpoint to be continued; JSON values.
+        updates: How many to make.
+        source: What a checkpoint keeps beside the learner.
     """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()
     if resume and (folder / CHECKPOINT).exists():
         where = checkpoint.restore(folder, learner, fingerprint)
         update, seconds_before, means = where["update"], where["seconds"], Means(**where["means"])
+        if source is not None:
+            source.restore(where["source"])
     metrics = Metrics(folder / "metrics.jsonl", keep_until=update)
 
     def save() -> None:
         _check(means, update, config, folder)
         sums = {"sums": means.sums(), "count": means.count}
         seconds = seconds_before + watch.clock() - started
-        checkpoint.save(folder, learner, {"update": update, "seconds": seconds, "means": sums, "fingerprint": fingerprint})
+        where = {"update": update, "seconds": seconds, "means": sums, "fingerprint": fingerprint}
+        checkpoint.save(folder, learner, where | ({} if source is None else {"source": source.state()}))
 
     # The loop.
     started = saved = watch.clock()
     try:
-        while update < config.updates:
+        while update < updates:
             seconds = seconds_before + watch.clock() - started
-            done = update / config.updates
+            done = update / updates
             if config.max_seconds:
                 done = max(done, seconds / config.max_seconds)
                 if done >= 1:
                     break
-            factor = 0.5 * (1 + math.cos(math.pi * done)) if config.schedule == "cosine" else 1.0
+            factor = SCHEDULES[config.schedule](done)
             for optimizer in learner.optimizers.values():
                 for group in optimizer.param_groups:
                     group["lr"] = group["initial_lr"] * factor
@@ -204,12 +233,13 @@ def loop(
             means.add(learner.update(batch_of(update), update, generator))
             update += 1
             if watch.on_update is not None:
-                watch.on_update(update, config.updates)
-            if update % config.log_every == 0 or update == config.updates:
+                watch.on_update(update, updates)
+            if update % config.log_every == 0 or update == updates:
                 _check(means, update, config, folder)
                 seconds = seconds_before + watch.clock() - started
                 line = {
                     "update": update,
+                    **({} if source is None else source.facts()),
                     **means.line(),
                     "learning_rate": config.learning_rate * factor,
                     "seconds": round(seconds, 3),

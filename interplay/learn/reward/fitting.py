@@ -151,7 +151,7 @@ def _train(
             learner = PreferenceLearner(config, data, pairs, device)
         fingerprint = config.fixed() | {"pairs": [list(pair[:3]) for pair in pairs]}
         watch = Watch(on_update, on_metrics)
-        looped = loop(learner, learner.batch, config, folder, fingerprint, resume=resume, watch=watch)
+        looped = loop(learner, learner.batch, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch)
         looped.metrics.write(looped.final)
         looped.metrics.close()
     return learner, looped.update, looped.seconds

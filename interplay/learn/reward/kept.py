@@ -53,6 +53,25 @@ class KeptReward:
         rewards = rewards_of(self.ensemble, data, torch.device("cpu")).astype(np.float64) * self.description["scale"]
         return rewards.mean(0), rewards.std(0)
 
+    def of_seen(self, observations: np.ndarray) -> np.ndarray:
+        """The reward of decisions after which this was seen: float64, shape (N,), of observations, shape (N, ...)."""
+        from interplay.learn.reward.model import rewards_of_seen
+
+        return rewards_of_seen(self.ensemble, observations).astype(np.float64).mean(0) * self.description["scale"]
+
+    def require_shape(self, found: tuple[int, ...]) -> None:
+        """Refuse observations of another shape than it has learned to look at.
+
+        Raises:
+            RewardError: Naming both.
+        """
+        shape = tuple(self.description["encoder"]["shape"])
+        if found != shape:
+            raise RewardError(
+                f"reward {self.name!r} looks at observations of shape {shape}, and these games have {found}: "
+                f"they are of another version of the task\n{_REMEDY}"
+            )
+
     def origin(self) -> dict[str, Any]:
         """What a policy that was trained on it keeps in `model.json`."""
         return {name: self.description[name] for name in ("name", "answers", "judges", "weights_sha256")}
@@ -121,12 +140,7 @@ def relabelled(data: Transitions, seen: Transitions, reward: KeptReward) -> Tran
     Raises:
         RewardError: If they are not the same decisions, or not what the reward has learned to look at.
     """
-    shape = tuple(reward.description["encoder"]["shape"])
-    if seen.observation_shape != shape:
-        raise RewardError(
-            f"reward {reward.name!r} looks at observations of shape {shape}, and these games have {seen.observation_shape}: "
-            f"they are of another version of the task\n{_REMEDY}"
-        )
+    reward.require_shape(seen.observation_shape)
     if len(data) != len(seen) or not np.array_equal(data.steps, seen.steps):
         raise RewardError(
             f"reward {reward.name!r} decides at other steps than this run: it sees games through "

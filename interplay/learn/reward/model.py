@@ -172,5 +172,11 @@ def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device, batc
     parts = []
     for start in range(0, len(data), batch_size):
         seen = data.pairs(np.arange(start, min(start + batch_size, len(data))))[1]
-        parts.append(ensemble(torch.from_numpy(seen).to(device)).cpu().numpy())
+        parts.append(rewards_of_seen(ensemble, seen, device))
     return np.concatenate(parts, axis=1)
+
+
+@torch.inference_mode()
+def rewards_of_seen(ensemble: Ensemble, seen: np.ndarray, device: torch.device | None = None) -> np.ndarray:
+    """The reward of each observation as each member sees it: float32, shape (members, N)."""
+    return ensemble(torch.from_numpy(seen).to(device)).cpu().numpy()

@@ -1,0 +1,156 @@
+"""The games of a run: a share in the process that learns, the others in workers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+import numpy as np
+import safetensors.torch
+import torch
+from torch import nn
+
+from interplay.agents import networks
+from interplay.learn.config import RunError
+from interplay.learn.harness.learner import Acting
+from interplay.learn.online.games import Games, Kind, Played, Where
+from interplay.learn.reward.kept import KeptReward
+from interplay.learn.settings import PPOConfig
+from interplay.parallel import process_pool
+from interplay.tasks import Task
+
+MOST_RETURNS = 100
+"""Games whose mean return is shown."""
+
+
+class Players:
+    """What gives a run its rounds: games that go on from one to the next, and what came of them.
+
+    Args:
+        acting: The network that plays, on the device where it learns.
+        reward: A learned reward, which takes the place of the game's; each seat earns what it says of its own view.
+
+    The number of workers changes a round by rounding only, as a network computes for fewer games at once.
+    """
+
+    def __init__(self, config: PPOConfig, task: Task, kind: Kind, acting: Acting, reward: KeptReward | None) -> None:
+        self._acting, self._reward = acting, reward
+        self._device = next(acting.network.parameters()).device
+        self._num_decisions_each = config.games * config.horizon * len(task.seats)
+        self._num_rounds = self._num_finished = 0
+        self._returns: deque[float] = deque(maxlen=MOST_RETURNS)
+        self._where: list[Where] = []
+        ours, *theirs = (part.tolist() for part in np.array_split(np.arange(config.games), config.workers))
+        self._shares = [len(ours), *map(len, theirs)]
+        self._workers = [process_pool(1) for _ in theirs]
+        arguments = (config.observation, config.seed, config.horizon, kind)
+        begun = self._ask(_begin, [(task.to_json(), part, *arguments, acting.architecture) for part in theirs])
+        self._games = Games(task, config.observation, ours, config.seed, config.horizon, kind)
+        _answers(begun)
+
+    def play(self, number: int) -> Played:
+        """Play a round.
+
+        Raises:
+            RunError: If a world fails, or a worker ends.
+        """
+        network = self._acting.network
+        playing: list[Future[Played]] = []
+        if self._workers:
+            state = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+            playing = self._ask(_play, [(safetensors.torch.save(state), number)] * len(self._workers))
+        ours = self._games.play(lambda seen: outputs(network, seen, self._device), number)
+        played = Played.joined([ours, *_answers(playing)])
+        self._num_rounds = number + 1
+        self._num_finished += len(played.returns)
+        self._returns.extend(played.returns)
+        self._where = played.where
+        if self._reward is None:
+            return played
+        seen = played.seen_next()
+        rewards = self._reward.of_seen(seen.reshape(-1, *seen.shape[2:])).reshape(seen.shape[:2])
+        return played.rewarded(rewards)
+
+    def facts(self) -> dict[str, Any]:
+        """Decisions and finished games so far, and the mean return of the last games, by the game's own rewards."""
+        facts: dict[str, Any] = {
+            "decisions": self._num_rounds * self._num_decisions_each,
+            "games": self._num_finished,
+        }
+        return facts | ({"return": float(np.mean(self._returns))} if self._returns else {})
+
+    def state(self) -> dict[str, Any]:
+        """Where each game is, by its actions, and what came of those before."""
+        return {
+            "rounds": self._num_rounds,
+            "finished": self._num_finished,
+            "returns": list(self._returns),
+            "where": [list(one) for one in self._where],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Play each game to where it was."""
+        self._num_rounds, self._num_finished = state["rounds"], state["finished"]
+        self._returns.extend(state["returns"])
+        self._where = [Where(*one) for one in state["where"]]
+        ends = np.cumsum(self._shares)
+        ours, *theirs = (self._where[end - share : end] for end, share in zip(ends, self._shares, strict=True))
+        going_on = self._ask(_go_on, [(part,) for part in theirs])
+        self._games.go_on(ours)
+        _answers(going_on)
+
+    def _ask(self, act: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
+        """Let every worker do something."""
+        return [worker.submit(act, *one) for worker, one in zip(self._workers, arguments, strict=True)]
+
+    def close(self) -> None:
+        """Close the games and end the workers."""
+        self._games.close()
+        for worker in self._workers:
+            worker.shutdown(cancel_futures=True)
+
+
+def _answers(waiting: list[Future[Any]]) -> list[Any]:
+    """What the workers answer."""
+    try:
+        return [future.result() for future in waiting]
+    except BrokenProcessPool:
+        raise RunError("a process in which games were played ended without a message, perhaps for lack of memory") from None
+
+
+@torch.inference_mode()
+def outputs(network: nn.Module, seen: np.ndarray, device: torch.device) -> np.ndarray:
+    """What a network says of observations: float32, shape (S, outputs)."""
+    return network(torch.from_numpy(seen).to(device)).cpu().numpy()
+
+
+# In a worker
+
+_own: list[Any] = []
+"""Its games and its network."""
+
+
+def _begin(
+    task: dict[str, Any],
+    numbers: list[int],
+    observation: str,
+    seed: int,
+    horizon: int,
+    kind: Kind,
+    architecture: dict[str, Any],
+) -> None:
+    network = networks.build(architecture).requires_grad_(False).to(memory_format=torch.channels_last)
+    _own[:] = [Games(Task.from_json(task), observation, numbers, seed, horizon, kind), network]
+
+
+def _play(weights: bytes, number: int) -> Played:
+    games, network = _own
+    network.load_state_dict(safetensors.torch.load(weights))
+    return games.play(lambda seen: outputs(network, seen, torch.device("cpu")), number)
+
+
+def _go_on(where: list[Where]) -> None:
+    _own[0].go_on(where)
