@@ -40,6 +40,21 @@ class Where(NamedTuple):
     actions: list[list[int]]
 
 
+class Acted(NamedTuple):
+    """What came of one decision of all seats of a game.
+
+    Attributes:
+        rewards: float64, shape (seats,): the sum until the next decision.
+        terminated, truncated: bool, shape (seats,): how it ended a seat's game, if it did.
+        is_over: Whether the game is over.
+    """
+
+    rewards: np.ndarray
+    terminated: np.ndarray
+    truncated: np.ndarray
+    is_over: bool
+
+
 @dataclass(frozen=True)
 class Played:
     """A round: T decisions of S slots; a slot is a seat of a game, the seats of one game beside each other.
@@ -156,17 +171,15 @@ class Game:
         self.begin(where.episode)
         if self._world.deterministic:
             for actions in where.actions:
-                if self.act(actions)[3]:
+                if self.act(actions).is_over:
                     break
             else:
                 return
         self.begin(where.episode + 1)
 
-    def act(self, actions: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    def act(self, actions: Sequence[int]) -> Acted:
         """Play as all seats decided, until they decide again.
 
-        Returns:
-            Rewards, float64, terminated and truncated, bool, each of shape (seats,), and whether the game is over.
         Raises:
             RunError: If the world fails.
         """
@@ -191,7 +204,7 @@ class Game:
             self.done[:] = True
         ends = self.done & ~was_done
         truncated = ends & (is_over and not step.terminated)
-        return rewards, ends & ~truncated, truncated, is_over
+        return Acted(rewards, ends & ~truncated, truncated, is_over)
 
     def close(self) -> None:
         """Close the world."""
@@ -254,9 +267,10 @@ class Games:
             for index, game in enumerate(games):
                 slots = slice(index * seats, (index + 1) * seats)
                 is_playing[decision, slots] = ~game.done
-                found = game.act(actions[decision, slots].tolist())
-                rewards[decision, slots], terminated[decision, slots], truncated[decision, slots], is_over = found
-                if is_over:
+                acted = game.act(actions[decision, slots].tolist())
+                rewards[decision, slots] = acted.rewards
+                terminated[decision, slots], truncated[decision, slots] = acted.terminated, acted.truncated
+                if acted.is_over:
                     ends += [(decision, index * seats + seat) for seat in range(seats)]
                     final += game.seen
                     returns.append(float(game.earned.mean()))
