@@ -21,10 +21,10 @@ SIZE = 64
 
 
 class Light(gymnasium.Env[np.ndarray, int]):
-    """A walker on a square. It sees where it is and where the light is; the shade never moves."""
+    """A walker on a square. It sees where it is, and how far the light is in each direction; the shade never moves."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 20}  # type: ignore[misc]
-    observation_space = gymnasium.spaces.Box(-1, 1, (4,), np.float32)
+    observation_space = gymnasium.spaces.Box(-2, 2, (4,), np.float32)
     action_space = gymnasium.spaces.Discrete(len(MOVES))
 
     def __init__(self, render_mode: str | None = None) -> None:
@@ -57,7 +57,7 @@ class Light(gymnasium.Env[np.ndarray, int]):
         return picture
 
     def _seen(self) -> np.ndarray:
-        return np.concatenate([self.place, self.light])
+        return np.concatenate([self.place, self.light - self.place])
 
 
 def step_of(picture: np.ndarray) -> int:
@@ -84,7 +84,7 @@ class Seeks:
     def _action(self, state: np.ndarray) -> int:
         if self._rng.random() < 0.4:
             return int(self._rng.integers(len(MOVES)))
-        gap = state[2:] - state[:2]
+        gap = state[2:]
         axis = int(np.abs(gap).argmax())
         return 1 + 2 * axis + int(gap[axis] < 0)
 
