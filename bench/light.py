@@ -1,7 +1,7 @@
 """A small world in which what is good changes from moment to moment: walk to the light, and stay out of the shade.
 
-The reward of a step is how near the walker is to the light, less a penalty in the shade. Two players: one that goes to the light,
-more or less, and one that wanders.
+The reward of a step is how near the walker is to the light, less a penalty in the shade. Two players: one that goes to the
+light, more or less, and one that wanders.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Light(gymnasium.Env[np.ndarray, int]):
         return self._seen(), near - shade, False, False, {}
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """The light, the shade, the walker; a bar at the top counts steps, eight columns a bit, so that pictures tell theirs."""
+        """The light, the shade, the walker; a bar at the top counts the steps, so that each picture tells its own."""
         picture = np.full((SIZE, SIZE, 3), 40, np.uint8)
         for where, colour, radius in ((SHADE, (0, 0, 0), 9), (self.light, (250, 220, 90), 5), (self.place, (90, 160, 255), 3)):
             column, row = ((where + 1) / 2 * (SIZE - 17) + 8).astype(int)

@@ -4,9 +4,9 @@ Games of cart and pole by a clumsy player and by random play are compared by jud
 ten the wrong way round. A reward is learned from the answers; CQL and IQL learn from it and from the game's own reward, and a
 clone beside them, all in one benchmark.
 
-With `--segments`, judges compare three seconds of games of `bench/light.toml`, one answer in ten the wrong way round, and a reward
-is learned again after every `--every` answers: once from pairs drawn at random, once from pairs that the last reward was least
-sure about. What counts is how many pairs of segments of worlds it never saw the reward orders as the game's own does.
+With `--segments`, judges compare three seconds of games of `bench/light.toml`, one answer in ten the wrong way round, and a
+reward is learned again after every `--every` answers: once from pairs drawn at random, once from pairs that the last reward was
+least sure about. What counts is how many pairs of segments of worlds it never saw the reward orders as the game's own does.
 """
 
 from __future__ import annotations
@@ -156,9 +156,7 @@ class SegmentJudges:
         noise: Share of their answers that are the wrong way round.
     """
 
-    def __init__(
-        self, archive: Archive, study: str, segments: list[SegmentRow], *, seed: int, noise: float = NOISE
-    ) -> None:
+    def __init__(self, archive: Archive, study: str, segments: list[SegmentRow], *, seed: int, noise: float = NOISE) -> None:
         self._study, self._noise, self._rng = study, noise, np.random.default_rng((seed, 1))
         self._judging = Judging(archive, rng=np.random.default_rng(seed))
         self._database = archive.database
@@ -204,7 +202,9 @@ def compare_pairings(archive: Archive, *, num_answers: int, every: int, seeds: i
         curve = []
         for done in range(every, num_answers + 1, every):
             judges.answer(every)
-            config = RewardConfig(task=LIGHT, study=study, observation="state", seed=seed, updates=updates, hidden=(64, 64), learning_rate=2e-3)
+            config = RewardConfig(
+                task=LIGHT, study=study, observation="state", seed=seed, updates=updates, hidden=(64, 64), learning_rate=2e-3
+            )
             fit(archive, config, f"{study}-{done}")
             curve.append(accuracy_of_guide(archive, study, segments, judges.worth))
         curves.append(curve)
@@ -237,7 +237,10 @@ def bench_segments(options: argparse.Namespace, say: Any) -> None:
         print(json.dumps(found, indent=2))
         return
     for number, *values in zip(found["answers"], *found["accuracy"].values(), strict=True):
-        print(f"{number:4} answers: " + ", ".join(f"{name} {one:.3f}" for name, one in zip(found["accuracy"], values, strict=True)))
+        print(
+            f"{number:4} answers: "
+            + ", ".join(f"{name} {one:.3f}" for name, one in zip(found["accuracy"], values, strict=True))
+        )
     needed = found["answers_needed"]
     print(f"to reach what random pairs reach with {found['answers'][-1]}: random {needed['random']}, unsure {needed['unsure']}")
 

@@ -24,9 +24,7 @@ class Background(Generic[Item]):
         without: What happens where it cannot be made, for the log.
     """
 
-    def __init__(
-        self, name: str, target: Callable[[Item], Path], make: Callable[[Item, Path], None], without: str
-    ) -> None:
+    def __init__(self, name: str, target: Callable[[Item], Path], make: Callable[[Item, Path], None], without: str) -> None:
         self._name, self._target, self._make, self._without = name, target, make, without
         self._lock = threading.Lock()
         self._wanted: queue.SimpleQueue[Item] = queue.SimpleQueue()

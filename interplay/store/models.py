@@ -585,7 +585,7 @@ class Match(Base):
     released_at: Mapped[datetime | None] = mapped_column(default=None)
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
-    """`rating`; or, which rates nobody, `segment`, or a check: `attention` (`expected` is right) or `repeat` (of `repeat_of`)."""
+    """`rating`; or, which rates nobody, `segment`, or a check: `attention` (`expected` is right) or `repeat` (`repeat_of`)."""
     expected: Mapped[str | None] = mapped_column(default=None)
     repeat_of: Mapped[str | None] = mapped_column(default=None)
     judge_kind: Mapped[str] = mapped_column(default="person")
@@ -606,7 +606,7 @@ class Segment(Base):
     """
 
     __tablename__ = "segments"
-    __table_args__ = (UniqueConstraint("study_hash", "episode_id", "first_step", name="uq_segments_study_hash"),)
+    __table_args__ = (UniqueConstraint("study_hash", "episode_id", "first_step", "last_step", name="uq_segments_study_hash"),)
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     study: Mapped[str] = mapped_column(index=True)
     study_hash: Mapped[str]

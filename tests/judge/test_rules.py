@@ -51,7 +51,9 @@ def test_the_open_room_takes_what_a_study_may_not_say():
 
 
 def test_segments_are_compared_of_one_task_by_rules_of_their_own():
-    rules = Rules.from_mapping({"segments": {"task": "atari/breakout", "seconds": 2, "where": ["score > 1"]}, "repeat_every": 5})
+    rules = Rules.from_mapping(
+        {"segments": {"task": "atari/breakout", "seconds": 2, "where": ["score > 1"]}, "repeat_every": 5}
+    )
     assert rules.segments == Segments("atari/breakout", seconds=2.0, where=("score > 1",))
     assert (rules.tasks, rules.min_viewing_s, rules.min_reason_chars, rules.repeat_every) == (("atari/breakout",), 2, 0, 5)
     assert Rules.from_mapping({"segments": {"task": "t/a"}, "min_reason_chars": 10}).min_reason_chars == 10
@@ -67,7 +69,10 @@ def test_segments_are_compared_of_one_task_by_rules_of_their_own():
         ({"segments": {"task": "a", "held_out": 0}}, "study x: segments.held_out: must lie between 0.05 and 0.5, got 0"),
         ({"segments": {"task": "a", "number": 1}}, "study x: segments.number: must lie between 2 and 10000, got 1"),
         ({"segments": {"task": "a"}, "tasks": ["b"]}, "study x: tasks: names b, and segments are compared of one task, a"),
-        ({"segments": {"task": "a"}, "policy": "focus"}, "study x: policy: is about whole games, and this study compares segments"),
+        (
+            {"segments": {"task": "a"}, "policy": "focus"},
+            "study x: policy: is about whole games, and this study compares segments",
+        ),
     ],
 )
 def test_segments_that_cannot_be_meant_are_refused(table, text):

@@ -1,4 +1,4 @@
-"""Studies of segments: what is drawn, what is served, what is asked next, and what is refused. Real recordings, a real database."""
+"""Studies of segments: what is drawn, served, asked next, and refused. Real recordings, a real database."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import gymnasium
 import numpy as np
 import pytest
 import sqlalchemy as sa
-from bench.light import Light, Seeks, step_of
-from bench.rewards import LIGHT, study_of_segments
 from judging_world import Clock, played
 
 import interplay.record
+from bench.light import Light, Seeks, step_of
+from bench.rewards import LIGHT, study_of_segments
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.errors import NotFoundError
 from interplay.judge import InvalidAnswerError, Judging, NothingToJudgeError, StudyFullError
-from interplay.judge.pairing.candidates import Candidates
-from interplay.judge.published import Selection, export_answers
-from interplay.judge.published.flat import flat_table
+from interplay.judge.published import DatasetError, Selection, export_answers, export_file, flat_table
+from interplay.judge.published.row import load_json
+from interplay.judge.published.segments import export_segments, import_segments, is_of_segments
 from interplay.judge.segments.choosing import next_pair
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
@@ -75,7 +75,7 @@ def test_segments_are_drawn_by_seed_inside_games_long_enough_with_worlds_held_ou
     drawn = draw(1)
     assert drawn == draw(1) != draw(2)
     lengths = {game.id: game.num_steps for game in games}
-    assert all(0 <= one.first_step and one.last_step == one.first_step + 59 < lengths[one.episode_id] for one in drawn)
+    assert all(one.first_step >= 0 and one.last_step == one.first_step + 59 < lengths[one.episode_id] for one in drawn)
     assert all(one.first_step % 4 == 0 for one in drawn)
     assert len({one[:2] for one in drawn}) == len(drawn)
     worlds = {kind: {int(one.episode_id[1:]) % 10 for one in drawn if one.is_held_out == kind} for kind in (True, False)}
@@ -208,7 +208,12 @@ def test_where_networks_disagree_is_asked_first_but_held_out_worlds_stay_random(
 def test_a_pair_is_not_asked_while_somebody_has_it_nor_when_its_clips_are_missing():
     one, other, third = segments = rows(3)
     ask = lambda taken, missing: next_pair(  # noqa: E731
-        segments, Segments("t/a"), sums=None, taken=taken, can_show=lambda row: row.id not in missing, rng=np.random.default_rng(0)
+        segments,
+        Segments("t/a"),
+        sums=None,
+        taken=taken,
+        can_show=lambda row: row.id not in missing,
+        rng=np.random.default_rng(0),
     )
     assert {*ask({frozenset((0, 1)), frozenset((0, 2))}, ())} == {other, third}
     assert {*ask(set(), (2,))} == {one, other}
@@ -256,6 +261,57 @@ def test_a_game_whose_player_does_not_agree_is_not_drawn_and_goes_when_they_chan
     assert {one.episode_id for one in left} == {one.episode_id for one in segments} - {first.id}
 
 
+# Files
+
+
+def test_answers_about_segments_are_exported_and_come_in_where_their_games_are(archive, judging, tmp_path):
+    segments = study_of_segments(archive, "lab", now=NOW, number=8)
+    for outcome in ("left", "na", "draw"):
+        served = judging.serve("eve", study="lab")
+        judging.answer(served.id, "eve", outcome=outcome, responses={}, reason="", viewing=played(), study="lab")
+    file = tmp_path / "answers.json"
+    assert export_file(archive.database, Selection(), file, segments=True) == 3
+    with archive.database.read() as session:
+        with pytest.raises(DatasetError, match="there are no such answers to write"):
+            export_answers(session, Selection())
+        table = flat_table(session, Selection()).to_pylist()
+        ours = list(store.segment_answers(session, "lab"))
+    assert [row["outcome"] for row in table] == ["left", "na", "draw"]
+    assert {row["left_last_step"] - row["left_first_step"] + 1 for row in table} == {60}
+    document = load_json(file)
+    assert is_of_segments(document)
+    assert import_segments(archive, document, "copy", "f") == {"imported": 3, "there_before": 0, "dropped": {}}
+    assert import_segments(archive, document, "copy", "f") == {"imported": 0, "there_before": 3, "dropped": {}}
+    with archive.database.read() as session:
+        theirs = list(store.segment_answers(session, "copy"))
+    assert [(one.outcome, one.left.key, one.right.key) for one in theirs] == [
+        (one.outcome, one.left.key, one.right.key) for one in ours
+    ]
+    assert {one.left.is_held_out for one in theirs} <= {one.is_held_out for one in segments}
+
+
+def test_answers_that_cannot_come_in_are_counted_with_the_reason(archive, judging):
+    study_of_segments(archive, "lab", now=NOW, number=8)
+    judging.answer(judging.serve("eve", study="lab").id, "eve", outcome="left", responses={}, reason="", study="lab")
+    with archive.database.read() as session:
+        document = export_segments(session, Selection())
+    (good,) = document["answers"]
+    bad = [
+        good | {"match": "a", "left": good["left"] | {"episode": "nothing"}},
+        good | {"match": "b", "right": good["right"] | {"last_step": 10_000}},
+        good | {"match": "c", "outcome": "both"},
+        good | {"match": "d", "served_at": "yesterday"},
+        "nonsense",
+    ]
+    counts = import_segments(archive, document | {"answers": [good, *bad]}, "copy", "f")
+    assert counts["imported"] == 1
+    assert sum(counts["dropped"].values()) == len(bad) == len(counts["dropped"])
+    with pytest.raises(DatasetError, match="f: none of its 5 answers can be used"):
+        import_segments(archive, document | {"answers": bad}, "other", "f")
+    with pytest.raises(DatasetError, match="f: expected answers of version 1; got version 2"):
+        import_segments(archive, document | {"version": 2}, "other", "f")
+
+
 # Refused
 
 
@@ -263,7 +319,11 @@ def test_a_game_whose_player_does_not_agree_is_not_drawn_and_goes_when_they_chan
     ("part", "error", "text"),
     [
         ({"seconds": 7}, SegmentError, r"segments of 7 s are 140 steps long, and the longest of the 6 games of \S+ has 120\n"),
-        ({"where": ("score > 1e6",)}, SegmentError, "there is no game of bench/light to draw segments from\nRemedy: record some"),
+        (
+            {"where": ("score > 1e6",)},
+            SegmentError,
+            "there is no game of bench/light to draw segments from\nRemedy: record some",
+        ),
         ({"entrants": ("seks",)}, NotFoundError, "unknown entrant 'seks'; did you mean 'seeks'"),
         ({"seat": "left"}, NotFoundError, "unknown seat 'left'"),
         ({"where": ("skore > 1",)}, NotFoundError, "unknown episode value 'skore'; did you mean 'score'"),

@@ -75,7 +75,9 @@ class SegmentStudies:
         if part.seat in task.seats:
             return part.seat
         if part.seat:
-            raise unknown_name("seat", part.seat, task.seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+            raise unknown_name(
+                "seat", part.seat, task.seats, hint=f"It stands in judging.segments.seat; the task is {task.id}."
+            )
         if len(task.seats) > 1:
             raise SegmentError(
                 f"{task.id} has {len(task.seats)} seats, and nothing says whose play is compared\n"
@@ -84,7 +86,8 @@ class SegmentStudies:
         return task.seats[0]
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
-        """The games to draw from, by id."""
+        """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again
+        give the same segments."""
         found = self._archive.episodes(task=task, where=part.where)
         left_out: Counter[str] = Counter()
         with self._archive.database.read() as session:
@@ -92,10 +95,12 @@ class SegmentStudies:
             entered = store.entered_by(session, task.id, part.entrants) if part.entrants else []
             if unknown := sorted(set(part.entrants) - {row.agent for row in entered}):
                 known = {row.agent for row in store.candidates_of(session, task.id)}
-                raise unknown_name("entrant", unknown[0], known, hint=f"All who are ranked:  interplay judge agents --task {task.id}")
+                raise unknown_name(
+                    "entrant", unknown[0], known, hint=f"All who are ranked:  interplay judge agents --task {task.id}"
+                )
         names = {row.episode_id: row.agent for row in entered if row.seat == seat}
         games = []
-        for episode in sorted(found, key=lambda one: one.id):
+        for episode in sorted(found, key=lambda one: (one.seed, one.actor, one.created_at, one.id)):
             why = _why_not(episode, task)
             if why or episode.id not in agreed or (part.entrants and episode.id not in names):
                 left_out[why or ("of people who did not agree to it" if episode.id not in agreed else "of others")] += 1

@@ -355,9 +355,7 @@ def checks_of(session: Session, request: Request, rng: np.random.Generator) -> t
     if begun in ("attention", "repeat"):
         return (begun,), True  # giving a check back is no way round it
     answered = store.purposes_answered(session, request.judge, study)
-    ends = any(
-        every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every)
-    )
+    ends = any(every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every))
     return checks_due(rules.attention_every, rules.repeat_every, answered, rng), ends
 
 

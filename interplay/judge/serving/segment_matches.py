@@ -66,7 +66,8 @@ class SegmentMatchmaker:
             NothingToJudgeError: If the study has no segments that may be shown.
         """
         part = request.rules.segments
-        assert part is not None and request.study is not None  # only studies compare segments
+        assert part is not None
+        assert request.study is not None  # only studies compare segments
         if request.task not in (None, part.task):
             raise NothingToJudgeError(f"this study does not ask about {request.task}; it asks about {part.task}")
         segments = store.segments_of(session, study_hash)

@@ -26,7 +26,8 @@ Side = tuple[str, Span | None]
 
 
 class Pair(NamedTuple):
-    """Two episodes, or a segment of each, that somebody compared. Which one was on which side says nothing: the one whose id sorts first comes first.
+    """Two episodes, or a segment of each, that somebody compared. Which one was on which side says nothing: the one whose id
+    sorts first comes first.
 
     Attributes:
         first, second: Ids of the episodes.
@@ -104,10 +105,9 @@ def asked_segments(database: Database, study: str, judges: Judges = "people") ->
         NotFoundError: If no study of this id was opened here.
     """
     with database.read() as session:
-        row = store.study(session, study)
-        if row is None:
+        segments = store.segments_of_study(session, study)  # those of imported answers belong to no study of this server
+        if not segments and store.study(session, study) is None:
             raise unknown_name("study", study[:100], store.studies(session), hint="All studies:  interplay study list")
-        segments = store.segments_of_study(session, study)
         tasks = sorted({one.task for one in segments})
         if len(tasks) != 1:
             what = f"segments of {len(tasks)} tasks, {', '.join(tasks)}" if tasks else "whole games, and no segments"
@@ -115,11 +115,12 @@ def asked_segments(database: Database, study: str, judges: Judges = "people") ->
                 f"study {study!r} compares {what}; a reward is learned from segments of one task\n"
                 "Learn from answers about whole games:  interplay learn reward --task TASK --out NAME"
             )
-        seat = store.study_definition(session, row.content_hash)["judging"]["segments"].get("seat")
-        answers = [_pair_of_segments(*answer) for answer in store.segment_answers(session, study, judges=judges)]
+        answers = list(store.segment_answers(session, study, judges=judges))
+    seats = {answer.seat for answer in answers} - {""}
+    pairs = [_pair_of_segments(answer.outcome, answer.left, answer.right) for answer in answers]
     held_out = frozenset(one.seed for one in segments if one.is_held_out)
     sides: dict[str, Side] = {one.key: (one.episode_id, (one.first_step, one.last_step)) for one in segments}
-    return AskedSegments(tasks[0], seat or None, answers, held_out, sides)
+    return AskedSegments(tasks[0], min(seats) if seats else None, pairs, held_out, sides)
 
 
 def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.SegmentRow) -> Pair:
@@ -132,9 +133,7 @@ def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.Segment
     return Pair(one.episode_id, other.episode_id, code, (one.seed, other.seed), spans)
 
 
-def split(
-    pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None
-) -> Split:
+def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None) -> Split:
     """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are predicted.
 
     Args:

@@ -66,7 +66,6 @@ from interplay.store.judging.matches import (
     unanswered_purpose,
     was_given_back,
 )
-
 from interplay.store.judging.segments import (
     Guide,
     NewSegment,
@@ -76,6 +75,7 @@ from interplay.store.judging.segments import (
     add_segments,
     agreed_to,
     entered_by,
+    entered_segment,
     guide_sums,
     newest_guide,
     num_segment_answers,
@@ -122,6 +122,7 @@ __all__ = [
     "candidates_state",
     "drafted_match_of",
     "entered_by",
+    "entered_segment",
     "first_task_of",
     "games_of",
     "guide_sums",

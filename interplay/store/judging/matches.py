@@ -7,7 +7,21 @@ from datetime import datetime
 from operator import eq
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, String, and_, bindparam, exists, func, insert, inspect, null, or_, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    inspect,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.models import Answer, JudgingAgreement, Match, Problem
@@ -34,9 +48,7 @@ _LAST_SERVED = (
     .order_by(Match.served_at.desc(), Match.id)
     .limit(1)
 )
-_SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(
-    Match.task == bindparam("task"), _OF_WHOLE_GAMES
-)
+_SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(Match.task == bindparam("task"), _OF_WHOLE_GAMES)
 # Two searches of one index each: with OR and GROUP BY this takes SQLite five times as long.
 _TIMES_SHOWN = union_all(
     _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("a"), Match.right_agent == bindparam("b")),
@@ -162,8 +174,8 @@ def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
 
 
 def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
-    """Matches, no checks, that this judge could answer in a study and has not answered again, oldest first, each with the outcome
-    given."""
+    """Matches, no checks, that this judge answered in a study and has not answered again, oldest first, each with the outcome
+    given; those about segments that they could not tell are left out."""
     again = aliased(Match)
     query = (
         select(Match, Answer.outcome)

@@ -83,11 +83,12 @@ class Guide(NamedTuple):
 
 
 class SegmentAnswer(NamedTuple):
-    """An answer about two segments, and what it is about."""
+    """An answer about two segments, what it is about, and whose play, empty in a task of one seat."""
 
     outcome: str
     left: SegmentRow
     right: SegmentRow
+    seat: str
 
 
 def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
@@ -110,6 +111,19 @@ def add_segments(session: Session, study: str, study_hash: str, segments: Sequen
     session.execute(insert(Segment), rows)
 
 
+def entered_segment(session: Session, study: str, study_hash: str, segment: NewSegment) -> SegmentRow:
+    """A segment, entered unless it is there."""
+    there = and_(
+        Segment.study_hash == study_hash,
+        Segment.episode_id == segment.episode_id,
+        Segment.first_step == segment.first_step,
+        Segment.last_step == segment.last_step,
+    )
+    if session.scalar(select(Segment.id).where(there)) is None:
+        add_segments(session, study, study_hash, [segment])
+    return SegmentRow(*session.execute(_SEGMENTS.where(there)).one())
+
+
 def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
     """The segments of a version of a study that may be shown: those whose players agree to it."""
     return [SegmentRow(*row) for row in session.connection().execute(_MAY_BE_SHOWN, {"study_hash": study_hash})]
@@ -117,8 +131,11 @@ def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
 
 def segments_by_id(session: Session, ids: Collection[int]) -> dict[int, SegmentRow]:
     """Some segments, whether they may be shown or not."""
-    rows = session.connection().execute(_SEGMENTS.where(Segment.id.in_(ids)))
-    return {row.id: SegmentRow(*row) for row in rows}
+    wanted, found = sorted(ids), {}
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        rows = session.connection().execute(_SEGMENTS.where(Segment.id.in_(wanted[start : start + _IDS_AT_ONCE])))
+        found |= {row.id: SegmentRow(*row) for row in rows}
+    return found
 
 
 def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
@@ -142,7 +159,7 @@ def segment_answers(
     """The answers about segments of a study that count, in the order of the log; those of who could not tell are left out."""
     known = {row.id: row for row in segments_of_study(session, study)}
     query = (
-        select(Answer.outcome, Match.left_segment_id, Match.right_segment_id)
+        select(Answer.outcome, Match.left_segment_id, Match.right_segment_id, Match.seat)
         .join(Match, Match.id == Answer.match_id)
         .where(Answer.study == study, _COUNTS, Answer.outcome != "na")
         .order_by(Answer.sequence)
@@ -150,8 +167,8 @@ def segment_answers(
     if judges != "all":
         is_model = Answer.judge_kind == "model"
         query = query.where(is_model if judges == "models" else ~is_model)
-    for outcome, left, right in session.execute(query):
-        yield SegmentAnswer(outcome, known[left], known[right])
+    for outcome, left, right, seat in session.execute(query):
+        yield SegmentAnswer(outcome, known[left], known[right], seat)
 
 
 def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], now: datetime) -> None:

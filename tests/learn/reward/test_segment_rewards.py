@@ -1,46 +1,47 @@
-"""Rewards from answers about segments: over exactly their steps, the same whichever side, and asking next where they are unsure."""
+"""Rewards from answers about segments: over exactly their steps, the same whichever side, asking where they are unsure."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import combinations
 
 import numpy as np
 import pytest
-from bench.light import Seeks
-from bench.rewards import LIGHT, TASK, SegmentJudges, study_of_segments
 
 import interplay.record
+from bench.light import Seeks
+from bench.rewards import LIGHT, TASK, SegmentJudges, study_of_segments
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.errors import NotFoundError
+from interplay.judge.segments.choosing import disagreement
 from interplay.learn import load
 from interplay.learn.config import RunError
 from interplay.learn.reward.fitting import fit
 from interplay.learn.reward.pairs import DRAW, FIRST, SECOND, asked_segments
 from interplay.learn.settings import RewardConfig
-from interplay.store import Match, bans
+from interplay.store import Match, bans, studies
 from interplay.store import judging as store
 from interplay.tasks import find
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CONFIG = RewardConfig(
-    task=LIGHT, study="lab", observation="state", hidden=(32,), members=2, updates=400, learning_rate=3e-3, threads=1
+    task=LIGHT, study="lab", observation="state", hidden=(64,), members=2, updates=400, learning_rate=3e-3, threads=1
 )
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory):
-    """A data folder with games of two players in ten worlds."""
+    """A data folder with games of two players in eighteen worlds."""
     folder = tmp_path_factory.mktemp("segments") / "data"
     with closing(interplay.record.open(folder)) as archive:
         rng = np.random.default_rng(0)
-        for seed in range(10):
+        for seed in range(18):
             for agent in (Seeks(), find_agent("random", archive)):
-                rollout(archive, find(LIGHT), agent, seed, rng=rng)
+                rollout(archive, find(LIGHT), agent, seed, rng=rng, max_steps=100)
     return folder
 
 
@@ -53,13 +54,13 @@ def archive(games, tmp_path):
 
 
 def test_answers_about_segments_teach_a_reward_that_orders_unseen_games_and_says_what_is_asked_next(archive):
-    segments = study_of_segments(archive, "lab", now=NOW, number=120, where=["seed < 7"])
-    judges = SegmentJudges(archive, "lab", segments, seed=1)
+    segments = study_of_segments(archive, "lab", now=NOW, number=120, where=["seed < 12"], seed=2)
+    judges = SegmentJudges(archive, "lab", segments, seed=2, noise=0.05)
     judges.answer(150)
     found = fit(archive, CONFIG, "r").description
     assert (found["study"], found["task"]) == ("lab", "bench/light")
-    assert found["correlation"] >= 0.8
-    assert found["unseen_games"] >= 6, "games of three worlds nobody was asked about, and of those held out"
+    assert found["correlation"] >= 0.8  # 0.89: games, answers and weights are drawn by fixed seeds
+    assert found["unseen_games"] >= 12 + 4, "of six worlds that nobody was asked about, and of two that are held out"
     assert 0 < found["unseen_answers"] < found["answers"]
     with archive.database.read() as session:
         guide = store.newest_guide(session, "lab")
@@ -70,7 +71,18 @@ def test_answers_about_segments_teach_a_reward_that_orders_unseen_games_and_says
     assert sums.keys() == spread.keys()
     learned = [float(np.mean(sums[row.key])) for row in segments]
     assert np.corrcoef(learned, [judges.worth[row.id] for row in segments])[0, 1] > 0.5
-    judges.answer(5)  # now guided
+    worth = {frozenset(pair): disagreement(*(sums[row.key] for row in pair)) for pair in combinations(segments, 2)}
+    before = pairs_asked(archive)
+    judges.answer(40)
+    asked = [pair for pair in pairs_asked(archive)[len(before) :] if not any(row.is_held_out for row in pair)]
+    others = [worth[pair] for pair in worth if not any(row.is_held_out for row in pair)]
+    assert np.mean([worth[frozenset(pair)] for pair in asked]) > np.quantile(others, 0.9), "what it is unsure about is asked"
+
+
+def pairs_asked(archive) -> list[tuple]:
+    """The two segments of every answer that counts, in the order of the log."""
+    with archive.database.read() as session:
+        return [(one.left, one.right) for one in store.segment_answers(session, "lab")]
 
 
 def test_a_sum_is_taken_over_exactly_the_steps_of_a_segment(archive):
@@ -133,15 +145,14 @@ def test_a_study_that_a_reward_cannot_learn_from_is_refused(archive):
     with pytest.raises(NotFoundError, match="unknown study 'lab'"):
         fit(archive, CONFIG, "r")
     study_of_segments(archive, "lab", now=NOW, number=4, where=["seed < 2"])
-    with pytest.raises(RunError, match="study 'lab' compares segments of bench/light, and this run is of bench/cartpole\n.*--task"):
+    with pytest.raises(
+        RunError, match=r"study 'lab' compares segments of bench/light, and this run is of bench/cartpole\n.*--task"
+    ):
         fit(archive, replace(CONFIG, task=TASK), "r")
     with pytest.raises(RunError, match="nothing to learn a reward from: no answer counts"):
         fit(archive, CONFIG, "r")
-    whole = json.dumps({"judging": {}})
     with archive.database.write() as session:
-        from interplay.store import studies
-
-        studies.open_study(session, study="whole", content_hash="w", definition=json.loads(whole), now=NOW)
+        studies.open_study(session, study="whole", content_hash="w", definition={"judging": {}}, now=NOW)
     with pytest.raises(RunError, match="study 'whole' compares whole games, and no segments"):
         fit(archive, replace(CONFIG, study="whole"), "r")
     assert not (archive.root / "rewards" / "r").exists()

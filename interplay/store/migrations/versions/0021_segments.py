@@ -30,7 +30,7 @@ def upgrade() -> None:
         sa.Column("is_held_out", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["episode_id"], ["episodes.id"], name=op.f("fk_segments_episode_id_episodes")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_segments")),
-        sa.UniqueConstraint("study_hash", "episode_id", "first_step", name="uq_segments_study_hash"),
+        sa.UniqueConstraint("study_hash", "episode_id", "first_step", "last_step", name="uq_segments_study_hash"),
     )
     op.create_index(op.f("ix_segments_study"), "segments", ["study"])
     op.create_table(
