@@ -20,7 +20,7 @@ SHADE = np.array([0.5, -0.4], np.float32)
 SIZE = 64
 
 
-class Light(gymnasium.Env[np.ndarray, int]):
+class Light(gymnasium.Env[np.ndarray, Any]):
     """A walker on a square. It sees where it is, and how far the light is in each direction; the shade never moves."""
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 20}  # type: ignore[misc]
@@ -38,7 +38,7 @@ class Light(gymnasium.Env[np.ndarray, int]):
         self.count = 0
         return self._seen(), {}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Walk; the light stays."""
         self.place = np.clip(self.place + MOVES[action], -1, 1).astype(np.float32)
         self.count += 1
@@ -89,4 +89,4 @@ class Seeks:
         return 1 + 2 * axis + int(gap[axis] < 0)
 
 
-gymnasium.register("Light-v0", Light)
+gymnasium.register("Light-v0", "bench.light:Light")

@@ -189,12 +189,14 @@ def accuracy_of_guide(archive: Archive, study: str, segments: list[SegmentRow], 
     return float(np.mean((learned[one] > learned[other]) == (true[one] > true[other])))
 
 
-def compare_pairings(archive: Archive, *, num_answers: int, every: int, seeds: int, updates: int, say: Any) -> dict[str, Any]:
-    """Held-out accuracy after each round of answers, of random pairs and of unsure ones, over seeds."""
+def compare_pairings(
+    archive: Archive, *, num_answers: int, every: int, seeds: int, updates: int, of: int, say: Any
+) -> dict[str, Any]:
+    """Held-out accuracy after each round of answers, of random pairs and of the least sure one `of` so many, over seeds."""
     accuracy: dict[str, list[list[float]]] = {"random": [], "unsure": []}
     for seed, (name, curves) in itertools.product(range(seeds), accuracy.items()):
         study = f"{name}-{seed}"
-        candidates = 1 if name == "random" else 500
+        candidates = 1 if name == "random" else of
         segments = study_of_segments(
             archive, study, now=datetime.now(UTC), number=300, seed=seed, held_out=0.2, candidates=candidates
         )
@@ -203,7 +205,14 @@ def compare_pairings(archive: Archive, *, num_answers: int, every: int, seeds: i
         for done in range(every, num_answers + 1, every):
             judges.answer(every)
             config = RewardConfig(
-                task=LIGHT, study=study, observation="state", seed=seed, updates=updates, hidden=(64, 64), learning_rate=2e-3
+                task=LIGHT,
+                study=study,
+                observation="state",
+                seed=seed,
+                updates=updates,
+                hidden=(64, 64),
+                learning_rate=2e-3,
+                threads=1,
             )
             fit(archive, config, f"{study}-{done}")
             curve.append(accuracy_of_guide(archive, study, segments, judges.worth))
@@ -231,6 +240,7 @@ def bench_segments(options: argparse.Namespace, say: Any) -> None:
             every=options.every,
             seeds=options.seeds,
             updates=options.updates,
+            of=options.candidates,
             say=say,
         )
     if options.json:
@@ -250,6 +260,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--segments", action="store_true", help="compare random pairs of segments with unsure ones")
     parser.add_argument("--every", type=int, default=25, help="answers between two rewards, of segments")
+    parser.add_argument("--candidates", type=int, default=10, help="pairs of segments of which the least sure one is asked")
     parser.add_argument("--answers", type=int, help="500, of segments 200")
     parser.add_argument("--games", type=int, help="of each player: 300, of segments 40")
     parser.add_argument("--updates", type=int, help="of each agent 10,000, of each reward of segments 1,000")

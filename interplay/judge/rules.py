@@ -155,7 +155,7 @@ class Rules:
         table.nothing_else(*(key for key in _READERS if key not in not_here))
         settings = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
         if (part := settings.get("segments")) is not None:
-            settings = _OF_SEGMENTS | {"tasks": (part.task,)} | settings
+            settings = {**_OF_SEGMENTS, "tasks": (part.task,), **settings}
             _check_segments(table, settings, part)
         try:
             return replace(base or cls(), **settings)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from contextlib import closing
 from datetime import UTC, datetime
+from io import BytesIO
 
 import gymnasium
 import numpy as np
 import pytest
 import sqlalchemy as sa
 from judging_world import Clock, played
+from starlette.testclient import TestClient
 
 import interplay.record
 from bench.light import Light, Seeks, step_of
 from bench.rewards import LIGHT, study_of_segments
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.cli import _run
 from interplay.errors import NotFoundError
 from interplay.judge import InvalidAnswerError, Judging, NothingToJudgeError, StudyFullError
 from interplay.judge.published import DatasetError, Selection, export_answers, export_file, flat_table
@@ -26,11 +30,13 @@ from interplay.judge.segments.choosing import next_pair
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
 from interplay.judge.segments.opening import SegmentError, SegmentStudies
+from interplay.play.connections.tokens import operator_token
 from interplay.store import EpisodeSeat, Participant
 from interplay.store import judging as store
 from interplay.store.entrants import admit, agree
 from interplay.store.judging import SegmentRow
 from interplay.tasks import find
+from interplay.web.app import create_app
 
 TASK = find(LIGHT)
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -98,16 +104,27 @@ def test_what_is_kept_are_steps_and_a_version_of_a_study_gets_its_segments_once(
 # Videos
 
 
-def test_a_clip_holds_the_frames_of_its_segment_and_no_other(archive, judging):
+def test_what_is_sent_holds_the_frames_of_the_segment_and_no_other(archive, judging):
     av = pytest.importorskip("av")
-    (segment, *_) = study_of_segments(archive, "lab", now=NOW, number=4, seconds=1)
-    path = judging.clips.path(segment)
-    judging.clips.make(segment, path)
-    with av.open(str(path)) as container:
-        pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-        named = {**container.metadata, **container.streams.video[0].metadata}
-    assert [step_of(picture) for picture in pictures] == list(range(segment.first_step, segment.last_step + 2))
-    assert not any(segment.episode_id in f"{value}" or segment.agent in f"{value}" for value in named.values())
+    segments = study_of_segments(archive, "lab", now=NOW, number=4, seconds=1)
+    for segment in segments:
+        judging.clips.make(segment, judging.clips.path(segment))
+    headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
+    client = TestClient(create_app(archive, judging=judging), headers=headers)
+    served = client.post("/api/judge/matches", json={"judge": "robot", "study": "lab"}).json()
+    assert served["segments"] is True
+    with archive.database.read() as session:
+        match = store.match_to_read(session, served["match"])
+    by_id = {one.id: one for one in segments}
+    for side, number in (("left", match.left_segment_id), ("right", match.right_segment_id)):
+        answer = client.get(served[side]["video"], params={"judge": "robot"})
+        with av.open(BytesIO(answer.content)) as container:
+            pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        segment = by_id[number]
+        assert [step_of(picture) for picture in pictures] == list(range(segment.first_step, segment.last_step + 2))
+        for secret in (segment.episode_id, segment.agent, TASK.content_hash):
+            assert secret.encode() not in answer.content
+            assert secret not in json.dumps(dict(answer.headers)) + json.dumps(served)
 
 
 # Serving and answering
@@ -310,6 +327,36 @@ def test_answers_that_cannot_come_in_are_counted_with_the_reason(archive, judgin
         import_segments(archive, document | {"answers": bad}, "other", "f")
     with pytest.raises(DatasetError, match="f: expected answers of version 1; got version 2"):
         import_segments(archive, document | {"version": 2}, "other", "f")
+
+
+# Commands
+
+STUDY = """
+[study]
+id = "moments"
+title = "Moments"
+summary = "A few seconds of two games."
+minutes = 5
+instructions = "Watch."
+[channels.open]
+[judging.segments]
+task = "bench/light"
+number = 8
+"""
+
+
+def test_opening_a_study_of_segments_draws_them_once_and_refuses_what_cannot_be_drawn(archive, tmp_path, capsys):
+    suite = LIGHT.rpartition(":")[0]
+    options = ["--suite", suite, "--data", str(archive.root), "--json"]
+    (tmp_path / "moments.toml").write_text(STUDY)
+    for _ in range(2):
+        assert _run(["study", "open", str(tmp_path / "moments.toml"), *options]) == 0
+        assert json.loads(capsys.readouterr().out)["segments"] == 8
+    (tmp_path / "long.toml").write_text(STUDY.replace("moments", "long") + "seconds = 50\n")
+    assert _run(["study", "open", str(tmp_path / "long.toml"), *options]) == 1
+    assert "segments of 50 s are 1000 steps long" in capsys.readouterr().err
+    with archive.database.read() as session:
+        assert store.studies(session) == ["moments"], "nothing half open"
 
 
 # Refused

@@ -72,18 +72,17 @@ class SegmentStudies:
         return drawn
 
     def _seat(self, part: Segments, task: Task) -> str:
-        if part.seat in task.seats:
+        seats: Sequence[str] = task.seats
+        if part.seat in seats:
             return part.seat
         if part.seat:
-            raise unknown_name(
-                "seat", part.seat, task.seats, hint=f"It stands in judging.segments.seat; the task is {task.id}."
-            )
-        if len(task.seats) > 1:
+            raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+        if len(seats) > 1:
             raise SegmentError(
-                f"{task.id} has {len(task.seats)} seats, and nothing says whose play is compared\n"
-                f'Remedy: write seat = "{task.seats[0]}", or another one of {", ".join(task.seats)}.'
+                f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
+                f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
             )
-        return task.seats[0]
+        return seats[0]
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
         """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again

@@ -145,7 +145,8 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
     """Pairs of segments that somebody has answered about in a study, or has before them."""
-    return {frozenset(row) for row in session.connection().execute(_PAIRS_SHOWN, {"study": study})}
+    rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
+    return {frozenset((left or 0, right or 0)) for left, right in rows}
 
 
 def num_segment_answers(session: Session, study: str) -> int:
@@ -168,7 +169,7 @@ def segment_answers(
         is_model = Answer.judge_kind == "model"
         query = query.where(is_model if judges == "models" else ~is_model)
     for outcome, left, right, seat in session.execute(query):
-        yield SegmentAnswer(outcome, known[left], known[right], seat)
+        yield SegmentAnswer(outcome, known[left or 0], known[right or 0], seat)
 
 
 def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], now: datetime) -> None:
