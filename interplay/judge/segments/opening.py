@@ -72,7 +72,7 @@ class SegmentStudies:
         return drawn
 
     def _seat(self, part: Segments, task: Task) -> str:
-        seats: Sequence[str] = task.seats
+        seats = list(task.seats)
         if part.seat in seats:
             return part.seat
         if part.seat:
