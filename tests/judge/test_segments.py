@@ -211,7 +211,7 @@ def test_where_networks_disagree_is_asked_first_but_held_out_worlds_stay_random(
     ask = lambda part, seed: next_pair(  # noqa: E731
         segments, part, sums=sums, taken=set(), can_show=lambda one: True, rng=np.random.default_rng(seed)
     )
-    part = Segments("t/a", held_out=0.2)
+    part = Segments("t/a", held_out=0.2, candidates=200)
     pairs = [ask(part, seed) for seed in range(400)]
     measuring = [pair for pair in pairs if pair.left.is_held_out]
     assert all(pair.left.is_held_out == pair.right.is_held_out for pair in pairs)

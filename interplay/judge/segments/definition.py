@@ -39,7 +39,7 @@ class Segments:
     where: tuple[str, ...] = ()
     seat: str = ""
     held_out: float = 0.2
-    candidates: int = 200
+    candidates: int = 10
     question: str = QUESTION
 
     def num_steps(self, frame_rate_hz: float) -> int:
@@ -72,7 +72,7 @@ def read_segments(table: Table) -> Segments:
         where=table.texts("where", []),
         seat=table.text("seat", ""),
         held_out=float(table.number("held_out", 0.2, low=0.05, high=0.5)),
-        candidates=table.count("candidates", 200, low=1),
+        candidates=table.count("candidates", 10, low=1),
         question=" ".join(table.text("question", QUESTION).split()),
     )
     table.nothing_else()

@@ -54,7 +54,7 @@ def archive(games, tmp_path):
 
 
 def test_answers_about_segments_teach_a_reward_that_orders_unseen_games_and_says_what_is_asked_next(archive):
-    segments = study_of_segments(archive, "lab", now=NOW, number=120, where=["seed < 12"], seed=2)
+    segments = study_of_segments(archive, "lab", now=NOW, number=120, where=["seed < 12"], seed=2, candidates=200)
     judges = SegmentJudges(archive, "lab", segments, seed=2, noise=0.05)
     judges.answer(150)
     found = fit(archive, CONFIG, "r").description
