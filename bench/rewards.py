@@ -3,17 +3,23 @@
 Games of cart and pole by a clumsy player and by random play are compared by judges who prefer the longer game, one answer in
 ten the wrong way round. A reward is learned from the answers; CQL and IQL learn from it and from the game's own reward, and a
 clone beside them, all in one benchmark.
+
+With `--segments`, judges compare three seconds of games of `bench/light.toml`, one answer in ten the wrong way round, and a
+reward is learned again after every `--every` answers: once from pairs drawn at random, once from pairs that the last reward was
+least sure about. What counts is how many pairs of segments of worlds it never saw the reward orders as the game's own does.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import itertools
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +27,26 @@ import numpy as np
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
+from interplay.judge import Judging, Rules
+from interplay.judge.segments.clips import Clips
+from interplay.judge.segments.opening import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
 from interplay.learn.benchmark.running import run_benchmark
 from interplay.learn.reward.fitting import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
+from interplay.store import judging as store
+from interplay.store import studies
+from interplay.store.judging import SegmentRow
 from interplay.tasks import Task, find
 from interplay.testing import add_answers, answer_values, match_values
 
 TASK = f"{Path(__file__).with_name('cartpole.toml')}:cartpole"
 PLAYERS = ("bench.cartpole:LeanAgent", "random")
 NOISE = 0.1
+LIGHT = f"{Path(__file__).with_name('light.toml')}:light"
+WHOLE_GAMES, SEGMENTS = (500, 300, 10_000), (200, 40, 1000)
+"""Answers, games and updates unless said otherwise."""
 
 
 def play(archive: Archive, task: Task, num_games: int) -> None:
@@ -102,19 +117,166 @@ def benchmark_of(reward: str, *, updates: int, seeds: tuple[int, ...], num_games
     return Benchmark("rewards", "Rewards from judged pairs", seeds, num_games, settings, (task,), tuple(contenders))
 
 
+def study_of_segments(
+    archive: Archive, name: str, *, now: datetime, rules: Mapping[str, Any] | None = None, **table: Any
+) -> list[SegmentRow]:
+    """Open a study of segments of `LIGHT`, and stand in for the videos; returns its segments.
+
+    Args:
+        rules: More of its table `[judging]`.
+        table: Settings of `[judging.segments]`.
+    """
+    task = find(LIGHT)
+    judging = {"min_viewing_s": 0, "min_watched_share": 0, "segments": {"task": task.id, **table}, **(rules or {})}
+    document = {"study": {"id": name, "title": name, "summary": name, "minutes": 5, "instructions": "Watch."}}
+    document |= {"channels": {"open": {}}, "judging": judging}
+    study_hash = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
+    part = Rules.from_mapping(judging).segments
+    assert part is not None
+    segments = SegmentStudies(archive)
+    drawn = segments.draw(part, task)
+    with archive.database.write() as session:
+        studies.open_study(session, study=name, content_hash=study_hash, definition=document, now=now)
+    segments.keep(name, study_hash, drawn)
+    with archive.database.read() as session:
+        rows = store.segments_of(session, study_hash)
+    for row in rows:  # nobody looks at them
+        Clips(archive).path(row).touch()
+    return rows
+
+
+class SegmentJudges:
+    """Judges of segments of one study, who prefer the one with more of the game's own reward.
+
+    Args:
+        archive: Where the study is.
+        study: Its id.
+        segments: Of it.
+        seed: Of their errors, and of what they are served.
+        noise: Share of their answers that are the wrong way round.
+    """
+
+    def __init__(self, archive: Archive, study: str, segments: list[SegmentRow], *, seed: int, noise: float = NOISE) -> None:
+        self._study, self._noise, self._rng = study, noise, np.random.default_rng((seed, 1))
+        self._judging = Judging(archive, rng=np.random.default_rng(seed))
+        self._database = archive.database
+        rewards = {name: archive.get(name).rewards() for name in {row.episode_id for row in segments}}
+        self.worth = {row.id: float(rewards[row.episode_id][row.first_step : row.last_step + 1].sum()) for row in segments}
+
+    def answer(self, num_answers: int) -> None:
+        """So many more answers, by twenty judges."""
+        for number in range(num_answers):
+            judge = f"judge-{number % 20}"
+            served = self._judging.serve(judge, study=self._study)
+            with self._database.read() as session:
+                match = store.match_to_read(session, served.id)
+            assert match is not None
+            left, right = self.worth[match.left_segment_id or 0], self.worth[match.right_segment_id or 0]
+            outcome = "draw" if left == right else "left" if (left > right) != (self._rng.random() < self._noise) else "right"
+            self._judging.answer(served.id, judge, outcome=outcome, responses={}, reason="", study=self._study)
+
+
+def accuracy_of_guide(archive: Archive, study: str, segments: list[SegmentRow], worth: dict[int, float]) -> float:
+    """Share of all pairs of segments of held-out worlds that the newest reward orders as the game's own does."""
+    with archive.database.read() as session:
+        guide = store.newest_guide(session, study)
+        assert guide is not None
+        sums = store.guide_sums(session, guide)
+    held_out = [row for row in segments if row.is_held_out]
+    learned = np.array([np.mean(sums[row.key]) for row in held_out])
+    true = np.array([worth[row.id] for row in held_out])
+    one, other = np.triu_indices(len(held_out), 1)
+    return float(np.mean((learned[one] > learned[other]) == (true[one] > true[other])))
+
+
+def compare_pairings(
+    archive: Archive, *, num_answers: int, every: int, seeds: int, updates: int, of: int, say: Any
+) -> dict[str, Any]:
+    """Held-out accuracy after each round of answers, of random pairs and of the least sure one `of` so many, over seeds."""
+    accuracy: dict[str, list[list[float]]] = {"random": [], "unsure": []}
+    for seed, (name, curves) in itertools.product(range(seeds), accuracy.items()):
+        study = f"{name}-{seed}"
+        candidates = 1 if name == "random" else of
+        segments = study_of_segments(
+            archive, study, now=datetime.now(UTC), number=300, seed=seed, held_out=0.2, candidates=candidates
+        )
+        judges = SegmentJudges(archive, study, segments, seed=seed)
+        curve = []
+        for done in range(every, num_answers + 1, every):
+            judges.answer(every)
+            config = RewardConfig(
+                task=LIGHT,
+                study=study,
+                observation="state",
+                seed=seed,
+                updates=updates,
+                hidden=(64, 64),
+                learning_rate=2e-3,
+                threads=1,
+            )
+            fit(archive, config, f"{study}-{done}")
+            curve.append(accuracy_of_guide(archive, study, segments, judges.worth))
+        curves.append(curve)
+        say(f"{study}: " + " ".join(f"{value:.3f}" for value in curve))
+    means = {name: np.mean(curves, axis=0).tolist() for name, curves in accuracy.items()}
+    answers = list(range(every, num_answers + 1, every))
+    reached = {  # answers that unsure pairs need for what random pairs reach with all
+        name: next((n for n, value in zip(answers, curve, strict=True) if value >= means["random"][-1]), None)
+        for name, curve in means.items()
+    }
+    return {"answers": answers, "accuracy": means, "runs": accuracy, "answers_needed": reached}
+
+
+def bench_segments(options: argparse.Namespace, say: Any) -> None:
+    """Run `compare_pairings`, and print what came of it."""
+    with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(options.data or Path(folder))) as archive:
+        task = find(LIGHT)
+        say(f"playing {2 * options.games} games")
+        for player in ("bench.light:Seeks", "random"):
+            evaluate(archive, task, player, range(options.games), video=False)
+        found = compare_pairings(
+            archive,
+            num_answers=options.answers,
+            every=options.every,
+            seeds=options.seeds,
+            updates=options.updates,
+            of=options.candidates,
+            say=say,
+        )
+    if options.json:
+        print(json.dumps(found, indent=2))
+        return
+    for number, *values in zip(found["answers"], *found["accuracy"].values(), strict=True):
+        print(
+            f"{number:4} answers: "
+            + ", ".join(f"{name} {one:.3f}" for name, one in zip(found["accuracy"], values, strict=True))
+        )
+    needed = found["answers_needed"]
+    print(f"to reach what random pairs reach with {found['answers'][-1]}: random {needed['random']}, unsure {needed['unsure']}")
+
+
 def main() -> None:
     """Run it and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--answers", type=int, default=500)
-    parser.add_argument("--games", type=int, default=300, help="of each player")
-    parser.add_argument("--updates", type=int, default=10_000, help="of each agent")
+    parser.add_argument("--segments", action="store_true", help="compare random pairs of segments with unsure ones")
+    parser.add_argument("--every", type=int, default=25, help="answers between two rewards, of segments")
+    parser.add_argument("--candidates", type=int, default=10, help="pairs of segments of which the least sure one is asked")
+    parser.add_argument("--answers", type=int, help="500, of segments 200")
+    parser.add_argument("--games", type=int, help="of each player: 300, of segments 40")
+    parser.add_argument("--updates", type=int, help="of each agent 10,000, of each reward of segments 1,000")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--data", type=Path, help="keep everything there; a folder for a while if not given")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
+    for name, default in zip(("answers", "games", "updates"), SEGMENTS if options.segments else WHOLE_GAMES, strict=True):
+        if getattr(options, name) is None:
+            setattr(options, name, default)
+    if options.segments:
+        bench_segments(options, say)
+        return
     with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(options.data or Path(folder))) as archive:
         task = find(TASK)
-        say = lambda text: print(text, file=sys.stderr, flush=True)  # noqa: E731
         say(f"playing {2 * options.games} games")
         play(archive, task, options.games)
         if not archive.root.joinpath("rewards", "bench").exists():

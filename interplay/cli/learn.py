@@ -184,10 +184,14 @@ def _learn_reward(
     """Learn a reward as asked, show how it goes, and say what it is worth."""
     from interplay.learn.reward.fitting import fit
     from interplay.learn.reward.kept import reward_folder
+    from interplay.learn.reward.pairs import asked_segments
 
     archive = open_archive(data, database, must_exist=True)
     if out is None:
         raise typer.BadParameter("say what to call the reward:  --out NAME")
+    if "study" in given and "task" not in given and config is None and not resume:
+        asked = asked_segments(archive.database, given["study"])
+        given = {"seat": asked.seat, **given, "task": asked.task}
     settings = _settings(config_class, given, reward_folder(archive, out), out, "reward.json", config, resume)
     result = _watched(fit, archive, settings, out, resume)
     emit(
@@ -269,7 +273,9 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     if found.get("correlation") is not None:
         goes = f"its rank correlation with the game's own score is {found['correlation']:.2f}"
         lines.append(f"In {found['unseen_games']} games that it did not learn from, {goes}.")
-    if found["unsure"]:
+    if found["study"] is not None:
+        lines.append(f"Study {found['study']} now asks about the pairs of segments that it is least sure about.")
+    elif found["unsure"]:
         one = found["unsure"][0]
         lines.append(
             f"It is least sure about the games {one['left']} and {one['right']} (seed {one['seed']}): ask about them next."

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
 from interplay.judge.watched import Lengths, implausible, watched_shares
@@ -29,13 +29,13 @@ class Form:
     """A checked form.
 
     Attributes:
-        outcome: The overall answer, the one that moves ratings.
+        outcome: The overall answer, the one that moves ratings; of segments also `na`.
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
         reason: In the judge's words, stripped.
         viewing: What the judge's page reported about watching.
     """
 
-    outcome: Outcome
+    outcome: Outcome | Literal["na"]
     responses: dict[str, Any]
     reason: str
     viewing: dict[str, Any]
@@ -65,6 +65,7 @@ def check_form(
     viewing: Any,
     min_reason_chars: int = MIN_REASON_CHARS,
     watching: Watching | None = None,
+    may_be_na: bool = False,
 ) -> Form:
     """The form, if every field is in order.
 
@@ -75,13 +76,16 @@ def check_form(
         outcome, responses, reason, viewing: As they came in; any JSON value.
         min_reason_chars: The shortest reason, in characters one can see.
         watching: How much of each video must have been played, going by `viewing`; nothing if None.
+        may_be_na: Whether a judge may say that they cannot tell, as about segments.
     Raises:
         InvalidAnswerError: Listing every fault at once.
     """
     errors: list[FieldError] = []
-    checked_outcome = _OUTCOME.get(outcome) if isinstance(outcome, str) else None
+    allowed: dict[str, Outcome | Literal["na"]] = {**_OUTCOME, "na": "na"} if may_be_na else {**_OUTCOME}
+    checked_outcome = allowed.get(outcome) if isinstance(outcome, str) else None
     if checked_outcome is None:
-        errors.append(FieldError("outcome", f"choose left, right or draw; got {_shown(outcome)}"))
+        choices = "left, right, draw or na" if may_be_na else "left, right or draw"
+        errors.append(FieldError("outcome", f"choose {choices}; got {_shown(outcome)}"))
     checked_responses = _check_responses(questions, outcome, responses, errors)
     checked_reason = _check_reason(reason, min_reason_chars, errors)
     checked_viewing = _check_viewing(viewing, errors)

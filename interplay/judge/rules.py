@@ -12,6 +12,7 @@ from typing import Any, Literal, cast, get_args
 from interplay.errors import InterplayError
 from interplay.judge.form import MAX_REASON_CHARS, MIN_REASON_CHARS
 from interplay.judge.pairing import pairing_rule
+from interplay.judge.segments.definition import Segments, read_segments
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tables import Table
 
@@ -75,6 +76,8 @@ class Rules:
         policy: Which pair of agents comes next: a name of `judge.pairing`, `default` for the one measured best.
         policy_options: Its options.
         examples: Shown above the match.
+        segments: What is compared instead of whole games: a few seconds of any two games of one task; None for whole games. Of
+            a study's rules alone.
         publish_every: What everybody sees of boards and counts moves when so many answers more count; 1 for at once. Of the
             open room's rules alone, and for the whole server.
     Raises:
@@ -98,6 +101,7 @@ class Rules:
     policy: str = "default"
     policy_options: Mapping[str, Any] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
+    segments: Segments | None = None
     publish_every: int = 1
 
     def __post_init__(self) -> None:
@@ -147,14 +151,33 @@ class Rules:
         if not isinstance(mapping, Mapping):
             raise RulesError(f"{where} must be a table of settings; got {mapping!r}")
         table = Table(mapping, where, refuse=RulesError)
-        table.nothing_else(*(key for key in _READERS if base is not None or key not in _OPEN_ROOM_ONLY))
+        not_here = _OPEN_ROOM_ONLY if base is None else _STUDY_ONLY
+        table.nothing_else(*(key for key in _READERS if key not in not_here))
         settings = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
+        if (part := settings.get("segments")) is not None:
+            settings = {**_OF_SEGMENTS, "tasks": (part.task,), **settings}
+            _check_segments(table, settings, part)
         try:
             return replace(base or cls(), **settings)
         except RulesError as error:
             raise RulesError(f"{where}: {error}") from None
 
 
+def _check_segments(table: Table, settings: Mapping[str, Any], part: Segments) -> None:
+    """Refuse settings that mean nothing where segments are compared."""
+    if settings["tasks"] != (part.task,):
+        problem = f"names {', '.join(settings['tasks'])}, and segments are compared of one task, {part.task}"
+        raise table.error("tasks", problem, "leave it out, or make a study for each task")
+    for key in _WHOLE_GAMES_ONLY & settings.keys():
+        raise table.error(key, "is about whole games, and this study compares segments", "leave it out")
+
+
+_STUDY_ONLY = frozenset({"segments"})
+_WHOLE_GAMES_ONLY = frozenset(
+    {"task_choice", "max_shows_of_pair", "max_answers_of_agents", "attention_checks", "policy", "policy_options"}
+)
+_OF_SEGMENTS: Mapping[str, Any] = {"min_viewing_s": 2.0, "min_reason_chars": 0}
+"""What holds in a study of segments that says nothing else: they are short, and one sees what decides."""
 _OPEN_ROOM_ONLY = frozenset({"publish_every", "max_answers_per_address"})
 _SMALLEST = {
     "max_answers_per_judge": 1,
@@ -208,6 +231,7 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
     "policy": lambda table, key: table.text(key),
     "policy_options": lambda table, key: dict(table.raw(key, dict)),
     "examples": _examples,
+    "segments": lambda table, key: read_segments(table.table(key)),
     "publish_every": _whole,
 }
 """Setting -> how it is read."""

@@ -14,10 +14,11 @@ from interplay.store import judging as store
 
 
 class RulesOfStudy(NamedTuple):
-    """The rules of a study, or of the open room, and when it was closed."""
+    """The rules of a study, or of the open room, when it was closed, and the hash of its version; empty in the open room."""
 
     rules: Rules
     closed_at: datetime | None
+    content_hash: str = ""
 
 
 class StudyRules:
@@ -47,7 +48,7 @@ class StudyRules:
         if content_hash not in self._by_hash:
             definition = store.study_definition(session, content_hash)
             self._by_hash[content_hash] = Rules.from_mapping(definition.get("judging"), f"study {study}: [judging]")
-        return RulesOfStudy(self._by_hash[content_hash], closed_at)
+        return RulesOfStudy(self._by_hash[content_hash], closed_at, content_hash)
 
 
 def check_judge(state: store.JudgeState, rules: Rules) -> None:

@@ -171,6 +171,9 @@ class RewardConfig(RunConfig):
 
     algorithm: ClassVar[str] = "reward"
 
+    study: str | None = setting(
+        None, "Learn from what a study of segments was answered, and let the reward say what it asks next."
+    )
     judges: str = setting("people", "Whose answers: people, models or all.", choices=("people", "models", "all"))
     updates: int = setting(2000, "Gradient steps.", low=1, high=10**9)
     weight_decay: float = setting(0.01, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)

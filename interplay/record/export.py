@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
+from interplay.envs import Frame
 from interplay.files import replacing
 from interplay.record.errors import RecordingError
-from interplay.record.frames import Frames
 from interplay.record.sealed import Episode, no_video
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def write_mp4(
     crf: int = 23,
     preset: str = "veryfast",
     advance: Callable[[int], None] | None = None,
-    frames: Frames | None = None,
+    frames: Iterable[Frame] | None = None,
 ) -> None:
     """Write an episode as H.264 in mp4, yuv420p, playable while it loads, a key frame every two seconds.
 

@@ -585,7 +585,7 @@ class Match(Base):
     released_at: Mapped[datetime | None] = mapped_column(default=None)
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
-    """`rating`, or a check, whose answer rates nobody: `attention` (`expected` is right) or `repeat` (of match `repeat_of`)."""
+    """`rating`; or, which rates nobody, `segment`, or a check: `attention` (`expected` is right) or `repeat` (`repeat_of`)."""
     expected: Mapped[str | None] = mapped_column(default=None)
     repeat_of: Mapped[str | None] = mapped_column(default=None)
     judge_kind: Mapped[str] = mapped_column(default="person")
@@ -594,6 +594,45 @@ class Match(Base):
     """The form and the viewing log so far, as the page last sent them; nothing is lost if the page closes."""
     seat: Mapped[str] = mapped_column(default="", server_default="")
     """The seat that both entrants held, which the answer is about; empty in matches that were served before it was kept."""
+    left_segment_id: Mapped[int | None] = mapped_column(default=None)
+    right_segment_id: Mapped[int | None] = mapped_column(default=None)
+    """Where segments are compared (`Segment.id`); `seed` is then that of the left one."""
+
+
+class Segment(Base):
+    """A few seconds of a game that a study compares with others: all of it is these two steps. Rows are only ever added.
+
+    Drawn once for each version of a study, when it is opened. Pictures of the steps are made from the episode when needed.
+    """
+
+    __tablename__ = "segments"
+    __table_args__ = (UniqueConstraint("study_hash", "episode_id", "first_step", "last_step", name="uq_segments_study_hash"),)
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    study: Mapped[str] = mapped_column(index=True)
+    study_hash: Mapped[str]
+    """Of the version that it was drawn for."""
+    episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"))
+    first_step: Mapped[int]
+    last_step: Mapped[int]
+    """The last action that belongs to it; the picture after that action is its last one."""
+    agent: Mapped[str]
+    """Whose play it is: an entrant's name, or an actor's."""
+    is_held_out: Mapped[bool]
+    """Whether answers about it measure rewards, which never learn from it: so are all segments of some of the worlds."""
+
+
+class SegmentGuide(Base):
+    """What a learned reward makes of the segments of a study, so that the pairs it is unsure about are asked next. Append-only;
+    the newest one of a study counts."""
+
+    __tablename__ = "segment_guides"
+    id: Mapped[int] = mapped_column(primary_key=True, init=False)
+    study: Mapped[str] = mapped_column(index=True)
+    reward: Mapped[str]
+    """Its name."""
+    sums: Mapped[dict[str, Any]]
+    """Segment, as `EPISODE:FIRST:LAST` -> its sum of rewards as each network sees it."""
+    created_at: Mapped[datetime]
 
 
 class Answer(Base):
@@ -610,7 +649,7 @@ class Answer(Base):
     left_agent: Mapped[str] = mapped_column(index=True)
     right_agent: Mapped[str] = mapped_column(index=True)
     outcome: Mapped[str]
-    """`left`, `right` or `draw`: the answer to the overall question."""
+    """`left`, `right` or `draw`: the answer to the overall question; about segments also `na`, for who cannot tell."""
     responses: Mapped[dict[str, Any]]
     """Question id -> answer: `{"left": bool, "right": bool}` for direct, `left|draw|right|na` for comparative."""
     reason: Mapped[str]

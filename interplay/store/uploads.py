@@ -112,11 +112,21 @@ class ExportedAnswer(NamedTuple):
     purpose: str
     judge_kind: str
     source: dict[str, Any] | None
+    left_segment_id: int | None
+    right_segment_id: int | None
+
+    @property
+    def segments(self) -> tuple[int, int]:
+        """Of an answer about segments, which."""
+        assert self.left_segment_id is not None
+        assert self.right_segment_id is not None
+        return self.left_segment_id, self.right_segment_id
 
 
 def exported(session: Session, *, dataset: str | None = None, task: str | None = None) -> Iterator[ExportedAnswer]:
     """Every answer of the log in order, of one imported set or of all, about one task or all."""
-    of_match = {"task_hash", "seat", "left_episode_id", "right_episode_id", "served_at"}
+    of_match = {"task_hash", "seat", "served_at"}
+    of_match |= {f"{side}_{what}_id" for side in ("left", "right") for what in ("episode", "segment")}
     columns = [getattr(Match if name in of_match else Answer, name) for name in ExportedAnswer._fields]
     query = select(*columns).join(Match, Match.id == Answer.match_id).order_by(Answer.sequence)
     if dataset is not None:

@@ -187,6 +187,7 @@ def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, A
         "title": match.title,
         "goal": match.goal,
         "seat": match.seat,
+        "segments": match.is_of_segments,
         "frame_rate_hz": match.frame_rate_hz,
         "questions": [asdict(question) for question in match.questions],
         "left": {"video": f"{address}/left.mp4{query}"},
@@ -330,7 +331,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY, 425, 429),
     openapi_extra=_object(
-        outcome={"enum": ["left", "right", "draw"]},
+        outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) about segments only."},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
         reason={"type": "string", "minLength": MIN_REASON_CHARS},
         viewing={"type": "object", "description": "What the judge watched, and when. At most 64 KiB."},

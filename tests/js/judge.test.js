@@ -14,10 +14,11 @@ const QUESTIONS = [
 ];
 
 test("direct questions ask for each side, comparative ones offer not applicable, the overall one does not", () => {
-  const [progress, skill, overall] = QUESTIONS.map(radioGroups);
+  const [progress, skill, overall] = QUESTIONS.map((question) => radioGroups(question));
   assert.deepEqual(progress.map(({ name }) => name), ["progress.left", "progress.right"]);
   assert.deepEqual(skill[0].choices.map(([value]) => value), ["left", "draw", "right", "na"]);
   assert.deepEqual(overall[0].choices.map(([value]) => value), ["left", "draw", "right"]);
+  assert.deepEqual(radioGroups(QUESTIONS[2], true)[0].choices.at(-1), ["na", "Can't tell"], "about segments one may not be able to tell");
 });
 
 test("a filled form reads as the server wants it", () => {

@@ -5,7 +5,8 @@ from dataclasses import fields
 import pytest
 
 from interplay.judge import Rules, RulesError
-from interplay.judge.rules import _OPEN_ROOM_ONLY, _READERS, OPEN_ROOM, AttentionCheck, Example
+from interplay.judge.rules import _OPEN_ROOM_ONLY, _READERS, _STUDY_ONLY, OPEN_ROOM, AttentionCheck, Example
+from interplay.judge.segments.definition import Segments
 
 WHOLE = {
     "tasks": ["basalt/find_cave", "basalt/find_cave", "basalt/make_waterfall"],
@@ -37,7 +38,7 @@ def test_a_whole_table_is_read():
 
 
 def test_every_setting_can_be_read_from_a_table():
-    assert set(_READERS) == {one.name for one in fields(Rules)} == set(WHOLE) | _OPEN_ROOM_ONLY
+    assert set(_READERS) == {one.name for one in fields(Rules)} == set(WHOLE) | _OPEN_ROOM_ONLY | _STUDY_ONLY
 
 
 def test_the_open_room_takes_what_a_study_may_not_say():
@@ -47,6 +48,41 @@ def test_the_open_room_takes_what_a_study_may_not_say():
     assert rules.max_answers_per_day == OPEN_ROOM.max_answers_per_day == 50
     with pytest.raises(RulesError, match="publish_every"):
         Rules.from_mapping({"publish_every": 3})
+
+
+def test_segments_are_compared_of_one_task_by_rules_of_their_own():
+    rules = Rules.from_mapping(
+        {"segments": {"task": "atari/breakout", "seconds": 2, "where": ["score > 1"]}, "repeat_every": 5}
+    )
+    assert rules.segments == Segments("atari/breakout", seconds=2.0, where=("score > 1",))
+    assert (rules.tasks, rules.min_viewing_s, rules.min_reason_chars, rules.repeat_every) == (("atari/breakout",), 2, 0, 5)
+    assert Rules.from_mapping({"segments": {"task": "t/a"}, "min_reason_chars": 10}).min_reason_chars == 10
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ({"segments": {}}, "study x: segments.task: is missing\nRemedy: add task"),
+        ({"segments": {"task": ["a", "b"]}}, r"study x: segments.task: must be a text, got \['a', 'b'\]"),
+        ({"segments": {"task": "a", "length": 2}}, "study x: segments.length: is not a known key"),
+        ({"segments": {"task": "a", "seconds": 0}}, "study x: segments.seconds: must lie between 0.1 and 60, got 0"),
+        ({"segments": {"task": "a", "held_out": 0}}, "study x: segments.held_out: must lie between 0.05 and 0.5, got 0"),
+        ({"segments": {"task": "a", "number": 1}}, "study x: segments.number: must lie between 2 and 10000, got 1"),
+        ({"segments": {"task": "a"}, "tasks": ["b"]}, "study x: tasks: names b, and segments are compared of one task, a"),
+        (
+            {"segments": {"task": "a"}, "policy": "focus"},
+            "study x: policy: is about whole games, and this study compares segments",
+        ),
+    ],
+)
+def test_segments_that_cannot_be_meant_are_refused(table, text):
+    with pytest.raises(RulesError, match=text):
+        Rules.from_mapping(table, "study x")
+
+
+def test_the_open_room_compares_no_segments():
+    with pytest.raises(RulesError, match="segments: is not a known key"):
+        Rules.from_mapping({"segments": {"task": "a"}}, base=OPEN_ROOM)
 
 
 @pytest.mark.parametrize("empty", [None, {}])

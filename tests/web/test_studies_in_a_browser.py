@@ -10,10 +10,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from study_world import MTURK, PROLIFIC, STUDY, add_answers, close_study, enrolments, open_study
+from study_world import MTURK, PROLIFIC, STUDY, TASK, add_answers, close_study, enrolments, open_study
+from test_pages_in_a_browser import until
 from web_server import serving
 
 import interplay.record
+from interplay.judge import Rules
+from interplay.judge.segments.opening import SegmentStudies
+from interplay.store import judging as store
+from interplay.tasks import find
 
 pytestmark = pytest.mark.browser
 
@@ -341,6 +346,68 @@ def test_every_page_fits_and_is_pictured_in_light_and_dark(chromium, host, archi
         page.goto(page.url.replace("/leave", "/end"))
         page.get_by_role("button", name="Stay on this page").click()
         shoot("end")
+
+
+SEGMENTS = f"""
+[study]
+id = "moments"
+title = "Compare moments"
+summary = "A few seconds of two games."
+minutes = 5
+answers = 2
+instructions = "Watch both.\\n\\nThen answer."
+[channels.open]
+[judging]
+min_viewing_s = 0
+[judging.segments]
+task = "{TASK}"
+number = 12
+"""
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_segments_are_played_and_compared_with_keys_or_fingers(chromium, host, archive, picture, look):
+    study = open_study(archive, SEGMENTS)
+    segments = SegmentStudies(archive)
+    segments.keep(study.id, study.content_hash, segments.draw(Rules.from_mapping(study.judging).segments, find(TASK)))
+
+    def say(page, key: str, words: str) -> None:
+        """Choose an answer with the keyboard, or on a phone with a finger."""
+        if look == "desktop":
+            page.keyboard.press(key)
+        else:
+            page.locator("[data-questions] .opts label", has_text=words).tap()
+
+    with browsing(chromium, look) as page:
+        page.goto(f"{host}/studies/moments")
+        page.get_by_role("button", name="Begin").click()
+        page.locator("#judge[data-state=match]").wait_for()  # once the first clips are made
+        page.get_by_text("same task, a few seconds of two games").wait_for()
+        until(page, "[...document.querySelectorAll('video')].every(v => v.readyState >= 3)")
+        lengths = page.evaluate("[...document.querySelectorAll('video')].map(v => v.duration)")
+        assert all(89 / 60.1 <= length <= 89 / 59.9 for length in lengths), "88 steps are 89 pictures"
+        page.locator("[data-play]").click()
+        until(page, "document.querySelector('#judge').dataset.watched === 'enough'")
+        until(page, "Number(document.querySelector('[data-scrub]').value) > 1.2")
+        until(page, "Number(document.querySelector('[data-scrub]').value) < 0.6")  # and again from the beginning
+        page.locator("[data-headline]").click()
+        say(page, "4", "Can't tell")
+        assert page.locator("input[name=overall][value=na]").is_checked()
+        for colours in ("dark", "light"):
+            page.emulate_media(color_scheme=colours)
+            picture(page, f"segments-{look}-{colours}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.locator("[data-submit]").click()
+        page.get_by_text("2 of 2").wait_for()
+        page.locator("[data-play]").click()
+        until(page, "document.querySelector('#judge').dataset.watched === 'enough'")
+        say(page, "1", "Left")
+        page.keyboard.press("Control+Enter")
+        page.wait_for_url("**/studies/moments/end**")
+    with archive.database.read() as session:
+        assert store.num_segment_answers(session, "moments") == (2 if look == "desktop" else 4)
+        given = [one.outcome for one in store.segment_answers(session, "moments")]
+    assert set(given) == {"left"}, "who cannot tell teaches nothing"
 
 
 def test_a_closed_study_says_so(chromium, host, archive):

@@ -42,7 +42,17 @@ def import_(
     """
     from interplay.judge.published import import_answers
     from interplay.judge.published.report import report_text
+    from interplay.judge.published.row import load_json
+    from interplay.judge.published.segments import import_segments, is_of_segments
 
+    if is_of_segments(document := load_json(file)):
+        with closing(open_archive(data, database)) as archive:
+            counts = import_segments(archive, document, name, str(file))
+        dropped = "".join(f"\nDropped {number}: {reason}" for reason, number in counts["dropped"].items())
+        text = f"Imported {counts['imported']} answers about segments; {counts['there_before']} were here.{dropped}\n"
+        text += f"Next:  interplay learn reward --study {name} --out NAME{place_options(data, database)}"
+        emit(counts, as_json=as_json, text=text)
+        return
     with closing(open_archive(data, database)) as archive, stage_bars() as progress:
         report = import_answers(
             archive, file, name=name, banned=banned, videos=videos, suites=suites_with(suite), on_progress=progress
@@ -59,6 +69,7 @@ def export(
     task: Annotated[str | None, typer.Option(help="Only answers about this task.")] = None,
     include_banned: Annotated[bool, typer.Option("--include-banned", help="Include the answers of banned judges.")] = False,
     anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of people's names.")] = False,
+    segments: Annotated[bool, typer.Option("--segments", help="Answers about segments, to a .json of their own.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -71,11 +82,13 @@ def export(
 
     if out.suffix not in ENDINGS:
         raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
+    if segments and out.suffix != ".json":
+        raise typer.BadParameter(f"answers about segments go to a .json, got {str(out)!r}; tables hold them without --segments")
     with closing(open_archive(data, database, must_exist=True)) as archive:
         selection = Selection(
             name, known_task(archive, task), include_banned, open_pseudonyms(archive.root) if anonymise else None
         )
-        num_answers = export_file(archive.database, selection, out)
+        num_answers = export_file(archive.database, selection, out, segments=segments)
     again = (
         f"interplay judge import {out} --name copy --data OTHER"
         if out.suffix == ".json"

@@ -67,8 +67,11 @@ def open_study(
 
     Try:  interplay study open my_study.toml --address https://lab.example
     """
+    from interplay.judge import Rules
+    from interplay.judge.segments.opening import SegmentStudies
     from interplay.study.hits import Hits
     from interplay.study.studies import Studies
+    from interplay.tasks import index
 
     study = _checked(name, suite)
     archive = open_archive(data, database)
@@ -77,7 +80,11 @@ def open_study(
     _look_for_examples(archive, study)
     if study.play is not None:
         _look_for_agents(archive, study.play)
+    segments = SegmentStudies(archive)
+    part = Rules.from_mapping(study.judging).segments
+    drawn = [] if part is None else segments.draw(part, index(suites_with(suite))[part.task], study.content_hash)
     before = Studies(archive.database).open(study)
+    num_segments = 0 if part is None else segments.keep(study.id, study.content_hash, drawn)
     same = before is not None and before.study.content_hash == study.content_hash
     deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
     deed += "" if same or before is None else " with a new version"
@@ -86,6 +93,8 @@ def open_study(
     lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *_link_lines(study, links)]
     if preview is not None:
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
+    if part is not None:
+        lines.append(f"It compares {num_segments} segments of {part.task}.")
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
             f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
@@ -99,6 +108,8 @@ def open_study(
         lines.append(f"Note: no server runs on this data folder. Start one:  interplay serve{place_options(data, database)}")
     lines.append(f"Participants:  interplay study participants {study.id}{place_options(data, database)}")
     document = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
+    if part is not None:
+        document["segments"] = num_segments
     emit(document, as_json=as_json, text="\n".join(lines))
 
 

@@ -1,22 +1,13 @@
-"""Second encodes: a check that shows one episode on both sides shows two files, as any other match does.
-
-They are made once, beside everything else and at the lowest priority, and kept.
-"""
+"""Second encodes: a check that shows one episode on both sides shows two files, as any other match does."""
 
 from __future__ import annotations
 
-import logging
-import os
-import queue
-import threading
-from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
 from interplay.errors import InterplayError
 from interplay.files import replacing
-
-log = logging.getLogger("interplay.judge")
+from interplay.judge.background import Background
 
 NUM_OF_TASK = 3
 """Episodes of a task that get a second encode before anybody asks for it."""
@@ -27,56 +18,11 @@ def twin_path(video: Path) -> Path:
     return video.parent / "twins" / video.name
 
 
-class Twins:
-    """Makes second encodes, one after the other, in a thread that ends when there is nothing to do."""
+class Twins(Background[Path]):
+    """Makes second encodes of videos."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._wanted: queue.SimpleQueue[Path] = queue.SimpleQueue()
-        self._known: set[Path] = set()
-        self._num_waiting = 0
-        self._thread: threading.Thread | None = None
-
-    def want(self, videos: Iterable[Path]) -> None:
-        """Make the second encodes of these, if they are not there; each is tried once."""
-        with self._lock:
-            new = [video for video in videos if video not in self._known]
-            self._known.update(new)
-            new = [video for video in new if not twin_path(video).exists()]
-            for video in new:
-                self._wanted.put(video)
-            self._num_waiting += len(new)
-            if new and self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="twins", daemon=True)
-                self._thread.start()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether some are still being made."""
-        return self._num_waiting > 0
-
-    def wait(self, timeout_s: float) -> None:
-        """Wait until what was wanted is made."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
-
-    def _work(self) -> None:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)  # of this thread and the encoder's alone
-        while True:
-            with self._lock:
-                try:
-                    video = self._wanted.get_nowait()
-                except queue.Empty:
-                    self._thread = None
-                    return
-            try:
-                make_twin(video, twin_path(video))
-            except Exception as error:
-                log.warning("no second encode of %s: %s; checks show it twice as it is", video.name, error)
-            finally:
-                with self._lock:
-                    self._num_waiting -= 1
+        super().__init__("twins", twin_path, make_twin, "checks show the video twice as it is")
 
 
 def make_twin(video: Path, target: Path) -> None:
@@ -90,7 +36,6 @@ def make_twin(video: Path, target: Path) -> None:
     import av
     from av.error import FFmpegError
 
-    target.parent.mkdir(exist_ok=True)
     try:
         with (
             replacing(target) as part,

@@ -13,6 +13,9 @@ from interplay.judge.published.exporting import Selection, Tasks, played_by, sea
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.watching import watched
 from interplay.store import bans as ban_store
+from interplay.store import judging as store
+from interplay.store.judging import SegmentRow
+from interplay.store.uploads import ExportedAnswer
 from interplay.tasks import Question, Task
 
 if TYPE_CHECKING:
@@ -30,6 +33,10 @@ COLUMNS = {
     "right_agent": "string",
     "left_episode": "string",
     "right_episode": "string",
+    "left_first_step": "int64",
+    "left_last_step": "int64",
+    "right_first_step": "int64",
+    "right_last_step": "int64",
     "judge": "string",
     "judge_kind": "string",
     "is_banned": "bool",
@@ -89,7 +96,11 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
     rows: list[dict[str, Any]] = []
     types: dict[str, pa.DataType] = {}
     forms: dict[str, list[tuple[Question, tuple[str, ...]]]] = {}
-    for answer in selected(session, selection):
+    answers = list(selected(session, selection))
+    segments = store.segments_by_id(
+        session, {one for answer in answers if answer.left_segment_id is not None for one in answer.segments}
+    )
+    for answer in answers:
         row = {
             "sequence": answer.sequence,
             "dataset": None if answer.source is None else answer.source["dataset"],
@@ -102,6 +113,7 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             "right_agent": played_by(answer.right_agent, selection.pseudonyms),
             "left_episode": answer.left_episode_id,
             "right_episode": answer.right_episode_id,
+            **_steps(answer, segments),
             "judge": answer.judge if selection.pseudonyms is None else selection.pseudonyms(answer.judge),
             "judge_kind": answer.judge_kind,
             "is_banned": answer.judge in banned,
@@ -134,6 +146,16 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
     kinds["float64"] = pa.float64()
     schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()] + sorted(types.items()))
     return pa.Table.from_pylist(rows, schema=schema)
+
+
+def _steps(answer: ExportedAnswer, segments: dict[int, SegmentRow]) -> dict[str, int]:
+    """Of an answer about segments, the steps that were compared."""
+    if answer.left_segment_id is None:
+        return {}
+    found: dict[str, int] = {}
+    for side, number in zip(("left", "right"), answer.segments, strict=True):
+        found |= {f"{side}_first_step": segments[number].first_step, f"{side}_last_step": segments[number].last_step}
+    return found
 
 
 def write_table(table: pa.Table, path: Path) -> None:

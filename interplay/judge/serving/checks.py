@@ -139,7 +139,11 @@ def _summary(
 ) -> JudgeSummary:
     attention = [answer.outcome == answer.expected for answer in answers if answer.purpose == "attention"]
     repeats = [answer.outcome == answer.expected for answer in answers if answer.purpose == "repeat"]
-    sides = [answer.outcome == "left" for answer in answers if answer.purpose == "rating" and answer.outcome != "draw"]
+    sides = [
+        answer.outcome == "left"
+        for answer in answers
+        if answer.purpose in ("rating", "segment") and answer.outcome in ("left", "right")
+    ]
     timed = [(answer, answer.duration_s) for answer in answers if answer.duration_s is not None]
     limits = [(seconds, min_viewing_s(answer.study)) for answer, seconds in timed if answer.judge_kind == "person"]
     shares = [share for answer in answers if (share := answer.watched_share) is not None]

@@ -28,13 +28,15 @@ from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.board import leaderboard
 from interplay.judge.ratings.ratings import Ratings
 from interplay.judge.rules import OPEN_ROOM, Rules
+from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
-from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request
+from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.problems import check_problem
-from interplay.judge.serving.served import MatchState, ServedMatch
+from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
+from interplay.judge.serving.served import MatchState, ServedMatch, questions_of
 from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
 from interplay.judge.study_rules import StudyRules, check_judge
@@ -99,7 +101,8 @@ class Judging:
         self.ratings = Ratings()
         self.release_after_s = release_after_s
         self.rules = OPEN_ROOM if rules is None else rules
-        self._videos = Videos(archive, want_video)
+        self.clips = Clips(archive)
+        self._videos = Videos(archive, want_video, self.clips)
         if clock is not None and monotonic is None:
             monotonic = lambda: clock().timestamp()  # noqa: E731
         self._clock = clock or (lambda: datetime.now(UTC))
@@ -111,8 +114,9 @@ class Judging:
         self._matchmaker = Matchmaker(
             self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins
         )
+        self._segment_matches = SegmentMatchmaker(self.clips, self.twins)
         self._study_rules = StudyRules(self.rules)
-        self._open = OpenMatches(self._candidates, self._videos.has, self._clock, release_after_s=release_after_s)
+        self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
 
     def warm_up(self) -> None:
         """Read what every match needs (ratings, candidates), so that the first judges do not wait for it.
@@ -156,7 +160,7 @@ class Judging:
             task = None
         # Other judges wait while one has the lock, so all that can be found out is found out before.
         with self.database.look() as session:
-            rules, closed_at = self._study_rules.of(session, study)
+            rules, closed_at, _ = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
             check_judge(state, rules)
             self._daily.check(session, judge, study, judge_kind, address, rules)
@@ -178,22 +182,30 @@ class Judging:
                 match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
             return self._served(session, match, rules, state.num_answers)
 
-    def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan:
+    def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan | SegmentPlan:
         """A new match, as far as it can be planned without the lock; errors as `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
             raise StudyFullError(f"this study has the {request.rules.target_answers} answers it asked for; thank you")
+        if request.rules.segments is not None and request.study is not None:
+            version = self._study_rules.of(session, request.study).content_hash
+            return self._segment_matches.plan(session, request, version, self._matchmaker.own_rng())
         return self._matchmaker.plan(session, request)
 
-    def _new_match(self, session: Session, plan: Plan) -> Match:
+    def _next_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
+        if isinstance(plan, SegmentPlan):
+            return self._segment_matches.next_match(session, plan, self._clock())
+        return self._matchmaker.next_match(session, plan, self._clock())
+
+    def _new_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
         """Open the match that was planned. The transaction must hold the lock."""
         try:
-            match = self._matchmaker.next_match(session, plan, self._clock())
+            match = self._next_match(session, plan)
         except NothingToJudgeError:
             if self._open.release_unseen(session) + self._open.release_untouched(session) == 0:
                 raise
-            match = self._matchmaker.next_match(session, plan, self._clock())
+            match = self._next_match(session, plan)
         store.add_match(session, match)
         self._stopwatch.start(match.id)
         return match
@@ -201,6 +213,8 @@ class Judging:
     def _is_full(self, session: Session, study: str | None, rules: Rules) -> bool:
         if study is None or rules.target_answers is None:
             return False
+        if rules.segments is not None:
+            return store.num_segment_answers(session, study) >= rules.target_answers
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
     def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
@@ -216,29 +230,18 @@ class Judging:
             NothingToJudgeError: If there are no two videos to show.
         """
         with self.database.read() as session:
-            rules, _ = self._study_rules.of(session, study)
-            left, right = self._matchmaker.example_pair(
-                session, Request("", "person", task, study, rules), but=() if task else but
-            )
+            rules, _, version = self._study_rules.of(session, study)
+            request = Request("", "person", task, study, rules)
             now = datetime(2000, 1, 1, tzinfo=UTC)  # of no meaning; the same at every look, so that videos can be kept
-            match = Match(
-                id="",
-                task=self._candidates.name_of(left.task_hash),
-                task_hash=left.task_hash,
-                seed=left.seed,
-                left_episode_id=left.episode_id,
-                right_episode_id=right.episode_id,
-                left_agent=left.agent,
-                right_agent=right.agent,
-                judge="",
-                served_at=now,
-                seen_at=now,
-                study=study,
-                seat=left.seat,
-            )
-            version = self._candidates.task(session, match.task, match.task_hash)
-            served = ServedMatch.of(match, version, rules, num_answered=0, elapsed_s=0.0)
-            return Preview(served, self.archive.video_path(left.episode_id), self.archive.video_path(right.episode_id))
+            if rules.segments is not None and study is not None:
+                match = match_of(request, self._segment_matches.example_pair(session, version), now)
+            else:
+                left, right = self._matchmaker.example_pair(session, request, but=() if task else but)
+                match = match_showing(request, Shown(self._candidates.name_of(left.task_hash), left, right), now)
+            match.id = ""
+            of_task = self._candidates.task(session, match.task, match.task_hash)
+            served = ServedMatch.of(match, of_task, rules, num_answered=0, elapsed_s=0.0)
+            return Preview(served, *self._videos.sides(session, match))
 
     # A match and its judge
 
@@ -252,7 +255,7 @@ class Judging:
         with self.database.read() as session:
             match = access.own(session, match_id, judge)
             access.check_not_withdrawn(session, match_id)
-            rules, _ = self._study_rules.of(session, match.study)
+            rules, *_ = self._study_rules.of(session, match.study)
             return self._served(session, match, rules, store.num_answers_by(session, judge, match.study))
 
     def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
@@ -370,7 +373,7 @@ class Judging:
         with self.database.look() as session:
             match = access.unanswered(session, match_id, judge)
             access.check_study(match, study)
-            rules, _ = self._study_rules.of(session, match.study)
+            rules, *_ = self._study_rules.of(session, match.study)
             check_judge(store.judge_state(session, judge, match.study), rules)
             access.check_not_superseded(session, match)
             self._daily.check(session, judge, match.study, match.judge_kind, address, rules)
@@ -383,13 +386,14 @@ class Judging:
                 )
             task = self._candidates.task(session, match.task, match.task_hash)
             form = check_form(
-                task.questions if task else (),
+                questions_of(match, task, rules),
                 outcome=outcome,
                 responses=responses,
                 reason=reason,
                 viewing=viewing,
                 min_reason_chars=rules.min_reason_chars,
                 watching=self._watching(match, rules, elapsed) if is_person else None,
+                may_be_na=match.left_segment_id is not None,
             )
         with self.database.write() as session:
             store.lock(session)

@@ -136,9 +136,9 @@ class Matchmaker:
             NotFoundError: If no such task is known.
             NothingToJudgeError: If the rules leave out the task asked for.
         """
-        rng = self._own_rng()
+        rng = self.own_rng()
         tasks = self._tasks_to_try(session, request, rng)
-        due, must_check = self._checks_due(session, request, rng)
+        due, must_check = checks_of(session, request, rng)
         if request.study is not None and request.rules.attention_every is not None:
             self._prepare_twins(session, tasks)
         offer = self._offer(session, request, tasks[0], rng) if tasks and not due else None
@@ -152,16 +152,16 @@ class Matchmaker:
         """
         shown = self._check(session, plan)
         if shown is not None:
-            return _match(plan.request, shown, now)
+            return match_showing(plan.request, shown, now)
         for task in plan.tasks:
             is_planned = plan.offer is not None and plan.offer.task == task
             offer = plan.offer if is_planned else self._offer(session, plan.request, task, plan.rng)
             pairing = None if offer is None else self._pairing(session, plan, offer)
             if pairing is not None:
-                return _match(plan.request, Shown(task, *pairing), now)
+                return match_showing(plan.request, Shown(task, *pairing), now)
         raise self._nothing(session, plan)
 
-    def _own_rng(self) -> np.random.Generator:
+    def own_rng(self) -> np.random.Generator:
         """A generator for one request alone: they must not be shared between threads."""
         with self._rng_lock:
             return self._rng.spawn(1)[0]
@@ -241,7 +241,7 @@ class Matchmaker:
         Raises:
             NotFoundError, NothingToJudgeError: As `next_match`.
         """
-        for task in sorted(set(self._tasks_to_try(session, request, self._own_rng())) - set(but)):
+        for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
             candidates = sorted(
                 self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
             )
@@ -252,20 +252,6 @@ class Matchmaker:
         raise NothingToJudgeError("there is no pair of videos to look at yet")
 
     # Checks
-
-    def _checks_due(self, session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
-        """Checks it is time for, the one to try first first, and whether they can wait no longer. Only studies have checks."""
-        rules, study = request.rules, request.study
-        if study is None or (rules.attention_every is None and rules.repeat_every is None):
-            return (), False
-        begun = store.unanswered_purpose(session, request.judge, study)
-        if begun in ("attention", "repeat"):
-            return (begun,), True  # giving a check back is no way round it
-        answered = store.purposes_answered(session, request.judge, study)
-        ends = any(
-            every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every)
-        )
-        return checks_due(rules.attention_every, rules.repeat_every, answered, rng), ends
 
     def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
         """Have second encodes made of a few episodes of each task, the same at every look."""
@@ -360,6 +346,19 @@ class Matchmaker:
         )
 
 
+def checks_of(session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
+    """Checks it is time for, the one to try first first, and whether they can wait no longer. Only studies have checks."""
+    rules, study = request.rules, request.study
+    if study is None or (rules.attention_every is None and rules.repeat_every is None):
+        return (), False
+    begun = store.unanswered_purpose(session, request.judge, study)
+    if begun in ("attention", "repeat"):
+        return (begun,), True  # giving a check back is no way round it
+    answered = store.purposes_answered(session, request.judge, study)
+    ends = any(every is not None and (len(answered) + 1) % every == 0 for every in (rules.attention_every, rules.repeat_every))
+    return checks_due(rules.attention_every, rules.repeat_every, answered, rng), ends
+
+
 def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
     """Agents of the matches whose answers will rate."""
     return [(one.left, one.right) for one in open_pairs if one.informs]
@@ -385,7 +384,8 @@ def _ordered(
     return _rule(rules).order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
 
 
-def _match(request: Request, shown: Shown, now: datetime) -> Match:
+def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
+    """The match that shows two games to whoever asks."""
     left, right = shown.left, shown.right
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one

@@ -23,7 +23,7 @@ class OpenMatches:
 
     Args:
         candidates: What may be shown.
-        has_video: Whether an episode's video can be shown now.
+        has_videos: Whether both videos of a match can be shown now.
         clock: The time now, UTC.
         release_after_s: A match whose page has been silent for so long is released.
     """
@@ -31,13 +31,13 @@ class OpenMatches:
     def __init__(
         self,
         candidates: Candidates,
-        has_video: Callable[[str], bool],
+        has_videos: Callable[[Session, Match], bool],
         clock: Callable[[], datetime],
         *,
         release_after_s: float,
     ) -> None:
         self._candidates = candidates
-        self._has_video = has_video
+        self._has_videos = has_videos
         self._clock = clock
         self._release_after_s = release_after_s
         self._last_release: datetime | None = None
@@ -84,10 +84,13 @@ class OpenMatches:
         if store.has_answered_since(session, match):
             return False
         has_form = self._candidates.task(session, match.task, match.task_hash) is not None
-        return has_form and self._has_video(match.left_episode_id) and self._has_video(match.right_episode_id)
+        return has_form and self._has_videos(session, match)
 
     def _are_candidates(self, session: Session, match: Match) -> bool:
-        """Whether both agents of a match may still be shown; what is before a judge is finished whatever became of them."""
+        """Whether both sides of a match may still be shown; what is before a judge is finished whatever became of them."""
+        if match.left_segment_id is not None:
+            episodes = {match.left_episode_id, match.right_episode_id}
+            return store.agreed_to(session, sorted(episodes)) == episodes
         sides = ((match.left_agent, match.left_episode_id), (match.right_agent, match.right_episode_id))
         return all(
             any(one.agent == agent for one in store.candidates_in(session, match.task, episode_id))

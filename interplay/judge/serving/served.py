@@ -21,6 +21,7 @@ class ServedMatch:
         id: Random; says nothing about the episodes.
         task, title, goal: What both players were asked to do.
         seat: Of a game of several seats, the one whose player is compared; None where there is one player.
+        is_of_segments: Whether the videos are a few seconds of any two games, and one may say that one cannot tell (`na`).
         frame_rate_hz: Frames per second of both videos.
         questions: The form, in order.
         served_at: UTC.
@@ -41,6 +42,7 @@ class ServedMatch:
     title: str
     goal: str
     seat: str | None
+    is_of_segments: bool
     frame_rate_hz: float
     questions: tuple[Question, ...]
     served_at: datetime
@@ -65,8 +67,9 @@ class ServedMatch:
             title=task.title if task else match.task,
             goal=task.goal if task else "",
             seat=match.seat if match.seat and task and len(task.seats) > 1 else None,
+            is_of_segments=match.left_segment_id is not None,
             frame_rate_hz=task.frame_rate_hz if task else 60.0,
-            questions=task.questions if task else (),
+            questions=questions_of(match, task, rules),
             served_at=match.served_at,
             elapsed_s=elapsed_s,
             state="answered" if match.answered_at else "released" if match.released_at else "open",
@@ -79,3 +82,10 @@ class ServedMatch:
             examples=tuple(example for example in rules.examples if example.task in ("", match.task)),
             draft=match.draft,
         )
+
+
+def questions_of(match: Match, task: Task | None, rules: Rules) -> tuple[Question, ...]:
+    """The form of a match: the task's questions, or of segments the one of the study."""
+    if match.left_segment_id is not None and rules.segments is not None:
+        return rules.segments.questions()
+    return task.questions if task else ()

@@ -8,10 +8,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
+from sqlalchemy.orm import Session
+
 from interplay.judge.entrants.twins import twin_path
+from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
+from interplay.record import Episode
 from interplay.record.disguise import stated_length_s
-from interplay.store import Database
+from interplay.store import Database, Match
+from interplay.store import judging as store
 
 MATCHES_REMEMBERED = 4096
 """Matches whose videos' places are kept in memory."""
@@ -25,6 +30,10 @@ class VideoArchive(Protocol):
     @property
     def database(self) -> Database:
         """Where matches and answers are."""
+        ...
+
+    def get(self, episode_id: str) -> Episode:
+        """A recorded episode."""
         ...
 
     def video_path(self, episode_id: str) -> Path:
@@ -55,10 +64,12 @@ class Videos:
     Args:
         archive: Episodes' videos and the database.
         want: Called with the id of each episode whose video is needed and not there.
+        clips: Videos of segments.
     """
 
-    def __init__(self, archive: VideoArchive, want: Callable[[str], bool]) -> None:
+    def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:
         self._archive = archive
+        self._clips = clips
         self._want = want
         # A page asks for its videos part by part.
         self.of_match = functools.lru_cache(MATCHES_REMEMBERED)(self._read)
@@ -70,10 +81,23 @@ class Videos:
         self._want(episode_id)
         return False
 
+    def has_both(self, session: Session, match: Match) -> bool:
+        """Whether both videos of a match can be shown now; those that cannot are asked for."""
+        if match.left_segment_id is None:
+            return self.has(match.left_episode_id) and self.has(match.right_episode_id)
+        return all(path.exists() for path in self.sides(session, match))
+
+    def sides(self, session: Session, match: Match) -> tuple[Path, Path]:
+        """Where the videos of a match are or would be, of one video on both sides the same twice."""
+        if match.left_segment_id is None or match.right_segment_id is None:
+            return self._archive.video_path(match.left_episode_id), self._archive.video_path(match.right_episode_id)
+        rows = store.segments_by_id(session, (match.left_segment_id, match.right_segment_id))
+        return self._clips.path(rows[match.left_segment_id]), self._clips.path(rows[match.right_segment_id])
+
     def _read(self, match_id: str) -> MatchVideos:
         with self._archive.database.look() as session:
             match = access.known(session, match_id)
-            left, right = (self._archive.video_path(one) for one in (match.left_episode_id, match.right_episode_id))
+            left, right = self.sides(session, match)
             # One episode on both sides is two files; the id decides which is which.
             if left == right and twin_path(left).exists():
                 left, right = (twin_path(left), right) if int(match.id, 16) % 2 else (left, twin_path(left))

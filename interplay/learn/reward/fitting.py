@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,10 +17,11 @@ from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.along import write_along
 from interplay.learn.reward.kept import KeptReward, reward_folder, save_reward
-from interplay.learn.reward.pairs import Judges, Pair, answered_pairs, split
+from interplay.learn.reward.pairs import AskedSegments, Judges, Pair, answered_pairs, asked_segments, split
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_seat, check_torch, claimed
-from interplay.tasks import find
+from interplay.store.judging import add_guide
+from interplay.tasks import Task, find
 
 if TYPE_CHECKING:
     from interplay.learn.transitions import Transitions
@@ -59,7 +62,8 @@ def fit(
     """Learn a reward from the answers about a task's games; any learner takes it as `--reward name`.
 
     A share of the worlds (seeds) is held out: how well answers about them are predicted, and the rank correlation of the sum of
-    the reward with the game's own score in games that nothing was learned from, is kept with it.
+    the reward with the game's own score in games that nothing was learned from, is kept with it. With `config.study`, answers
+    about the segments of a study are learned from, and the reward then says which pairs of them are asked about next.
 
     Args:
         archive: Where answers and games are and the reward goes, as `rewards/<name>/`.
@@ -69,7 +73,7 @@ def fit(
         on_episode, on_update, on_metrics: As of `interplay.learn.train`.
     Raises:
         TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
-        RunError: If no answer counts, or all are draws; or the run cannot go on.
+        RunError: If no answer counts, or all are draws; the study is of another task; or the run cannot go on.
         ConfigError: If the name cannot be used, or there is a reward of that name or another process learns it.
     """
     folder = reward_folder(archive, name)
@@ -79,11 +83,15 @@ def fit(
 
         task = find(config.task)
         check_seat(config, task)
-        pairs = answered_pairs(archive.database, task.id, cast(Judges, config.judges))
+        judges = cast(Judges, config.judges)
+        asked = None if config.study is None else _asked(archive, config.study, task, config, judges)
+        pairs = answered_pairs(archive.database, task.id, judges) if asked is None else asked.pairs
         rng = np.random.default_rng((config.seed, 5))
-        parts = split(pairs, config.validation, rng=rng)
+        parts = split(pairs, config.validation, rng=rng, held_out=None if asked is None else asked.held_out)
         learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
         judged = {episode for pair in pairs for episode in (pair.first, pair.second)}
+        if asked is not None:
+            judged |= {episode for episode, _ in asked.sides.values()}
         games = {episode.id: episode for episode in archive.episodes(task=task.id) if episode.num_steps > 0}
         if missing := sorted(judged - games.keys()):
             raise RunError(
@@ -111,17 +119,22 @@ def fit(
             "observation": config.observation,
             "encoder": learner.description,
             "members": config.members,
+            "study": config.study,
             "answers": len(pairs),
             "judges": config.judges,
-            "games": len(judged),
+            "games": len({episode for pair in pairs for episode in (pair.first, pair.second)}),
             "config": config.to_json(),
         }
         with explained(folder, config):
             facts |= _measure(learner, data, parts.unseen, [games[one] for one in others], learned_from)
+            sums = {} if asked is None else _sums_of_segments(learner, data, asked)
             kept = KeptReward(name, facts, learner.ensemble.to("cpu"))
             rewards, spread = kept.of_decisions(data)
             write_along(folder, ((one, data.steps[at], rewards[at], spread[at]) for one, at in learner.games.items()))
             description = save_reward(folder, kept.ensemble, facts)  # last: the reward is there when this is
+        if config.study is not None:
+            with archive.database.write() as session:
+                add_guide(session, config.study, name, sums, datetime.now(UTC))
         (folder / CHECKPOINT).unlink(missing_ok=True)
         return FittedReward(folder, updates, seconds, description)
 
@@ -149,7 +162,8 @@ def _train(
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             learner = PreferenceLearner(config, data, pairs, device)
-        fingerprint = config.fixed() | {"pairs": [list(pair[:3]) for pair in pairs]}
+        compared = [[*pair[:3], *(pair.spans or ())] for pair in pairs]
+        fingerprint = config.fixed() | {"pairs": json.loads(json.dumps(compared))}
         watch = Watch(on_update, on_metrics)
         looped = loop(learner, learner.batch, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch)
         looped.metrics.write(looped.final)
@@ -182,6 +196,37 @@ def _measure(
         found |= {"unseen_games": len(there), "correlation": rank_correlation(predicted, [one.total_reward for one in there])}
     found["unsure"] = _unsure(there, sums)
     return found
+
+
+def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judges: Judges) -> AskedSegments:
+    """What a study of segments was answered.
+
+    Raises:
+        RunError: If it is not of this run's task or seat.
+    """
+    asked = asked_segments(archive.database, study, judges)
+    if asked.task != task.id:
+        raise RunError(
+            f"study {study!r} compares segments of {asked.task}, and this run is of {task.id}\n"
+            f"Learn from it:  interplay learn reward --study {study} --task {asked.task} --out NAME"
+        )
+    if asked.seat is not None and asked.seat != config.seat:
+        raise RunError(
+            f"study {study!r} compares the play of the seat {asked.seat!r}, and this run is of {config.seat!r}\n"
+            f"Choose it:  --seat {asked.seat}"
+        )
+    return asked
+
+
+def _sums_of_segments(learner: Any, data: Transitions, asked: AskedSegments) -> dict[str, list[float]]:
+    """What each network makes of each segment of a study, in the unit in which the model compares them."""
+    import torch
+
+    from interplay.learn.reward.model import rewards_of
+
+    rewards = rewards_of(learner.ensemble, data, torch.device(learner.device))
+    places = {key: learner.decisions_of(side) for key, side in asked.sides.items()}
+    return {key: (rewards[:, at].sum(1) / learner.mean_length).tolist() for key, at in places.items()}
 
 
 def _unsure(games: list[Episode], sums: dict[str, np.ndarray]) -> list[dict[str, Any]]:

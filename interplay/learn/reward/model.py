@@ -1,11 +1,11 @@
-"""The reward model: an ensemble of networks whose sums over two games give the odds of an answer.
+"""The reward model: an ensemble of networks whose sums over two games, or segments of them, give the odds of an answer.
 
 Bradley-Terry over sums of rewards (Christiano et al. 2017, "Deep reinforcement learning from human preferences", section
 2.2.3), with Davidson's draws (1970) as in `interplay.rank.davidson`: with d the difference of the sums, the better first, the
 better second and a draw have odds exp(d / 2) : exp(-d / 2) : nu.
 
-Differences: whole games are compared, so that a sum is taken over decisions drawn evenly from a game, times its length by the
-mean length; the reward of a decision is one of what was seen next.
+Differences: where whole games are compared, a sum is taken over decisions drawn evenly from a game, times its length by the
+mean length; of a segment it is the mean of all its decisions. The reward of a decision is one of what was seen next.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch import nn
 from interplay.agents.networks.encoders import encoder as built_encoder
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.learner import adam, encoder, step
-from interplay.learn.reward.pairs import DRAW, Pair
+from interplay.learn.reward.pairs import DRAW, Pair, Side
 from interplay.learn.settings import RewardConfig
 from interplay.learn.transitions import Transitions
 
@@ -90,7 +90,10 @@ class PreferenceLearner:
         self._config, self._data, self.device = config, data, device
         self.games = games_of(data)
         self._pairs = pairs
-        self.mean_length = float(np.mean([len(self.games[name]) for pair in pairs for name in (pair.first, pair.second)]))
+        self._looked_at: dict[Side, np.ndarray] = {}
+        lengths = [len(self.decisions_of(side)) for pair in pairs for side in pair.sides]
+        self.mean_length = float(np.mean(lengths))
+        self._samples = max(lengths) if any(pair.spans for pair in pairs) else config.samples
         self.has_draws = any(pair.outcome == DRAW for pair in pairs)
         self.description = encoder(config, data.observation_shape)
         self.ensemble = Ensemble(self.description, config.members).to(device)
@@ -107,17 +110,29 @@ class PreferenceLearner:
         chosen = [[self._pairs[index] for index in batches[update]] for batches in self._batches]
         return self.compared(chosen, rng.random((len(chosen), len(chosen[0]))))
 
+    def decisions_of(self, side: Side) -> np.ndarray:
+        """The decisions of what was compared: of a game, or those all of whose steps lie in a segment of it."""
+        episode, span = side
+        if span is None:
+            return self.games[episode]
+        if side not in self._looked_at:
+            places = self.games[episode]
+            first, last = self._data.steps[places], self._data.steps[places] + self._data.held[places] - 1
+            self._looked_at[side] = places[(first >= span[0]) & (last <= span[1])]
+        return self._looked_at[side]
+
     def compared(self, chosen: list[list[Pair]], phases: np.ndarray) -> Compared:
         """Some pairs for each member. `phases`, shape (members, B), shift the even places at which games are looked at."""
-        samples = self._config.samples
-        games = [[(self.games[pair.first], self.games[pair.second]) for pair in pairs] for pairs in chosen]
+        samples = self._samples
+        games = [[tuple(self.decisions_of(side) for side in pair.sides) for pair in pairs] for pairs in chosen]
         places = np.empty((*phases.shape, 2, samples), np.int64)
         lengths = np.empty((*phases.shape, 2), np.float32)
         for member, pairs in enumerate(games):
             for number, both in enumerate(pairs):
                 shares = (np.arange(samples) + phases[member, number]) / samples
                 for side, game in enumerate(both):
-                    places[member, number, side] = game[(shares * len(game)).astype(np.int64)]
+                    at = game if len(game) == samples else game[(shares * len(game)).astype(np.int64)]
+                    places[member, number, side] = at
                     lengths[member, number, side] = len(game) / self.mean_length
         seen = self._data.pairs(places.ravel())[1]
         outcomes = np.array([[pair.outcome for pair in pairs] for pairs in chosen])

@@ -1,4 +1,4 @@
-"""Answers about two games as a learner of rewards takes them."""
+"""Answers about two games, or about segments of them, as a learner of rewards takes them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from interplay.errors import unknown_name
 from interplay.learn.config import RunError
 from interplay.store import Database
+from interplay.store import judging as store
 from interplay.store.answers import full_answers
 
 Judges = Literal["people", "models", "all"]
@@ -17,19 +19,34 @@ FIRST, SECOND, DRAW = 0, 1, 2
 """Outcomes of a pair."""
 
 
+Span = tuple[int, int]
+"""First and last step of a segment."""
+Side = tuple[str, Span | None]
+"""An episode, and which of its steps are compared; None for all."""
+
+
 class Pair(NamedTuple):
-    """Two episodes that somebody compared. Which one was on which side says nothing: the one whose id sorts first comes first.
+    """Two episodes, or a segment of each, that somebody compared. Which one was on which side says nothing: the one whose id
+    sorts first comes first.
 
     Attributes:
         first, second: Ids of the episodes.
         outcome: `FIRST` or `SECOND` for the better one, or `DRAW`.
         seeds: Of their worlds.
+        spans: First and last step of each, where segments were compared; None for whole games.
     """
 
     first: str
     second: str
     outcome: int
     seeds: tuple[int, int]
+    spans: tuple[Span, Span] | None = None
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """What was compared: an episode, and which of its steps, None for all."""
+        one, other = self.spans or (None, None)
+        return (self.first, one), (self.second, other)
 
 
 class Split(NamedTuple):
@@ -62,15 +79,72 @@ def pair_of(left: str, right: str, outcome: str, seed: int) -> Pair:
     return Pair(right, left, DRAW if code == DRAW else 1 - code, (seed, seed))
 
 
-def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator) -> Split:
+class AskedSegments(NamedTuple):
+    """A study of segments, as a learner of rewards takes it.
+
+    Attributes:
+        task: Its task.
+        seat: Whose play is compared; None for the only seat.
+        pairs: Of every answer that counts, in the order of the log.
+        held_out: Worlds whose answers measure and teach nothing.
+        sides: All its segments that may be asked about: what the learned reward is to say something about.
+    """
+
+    task: str
+    seat: str | None
+    pairs: list[Pair]
+    held_out: frozenset[int]
+    sides: dict[str, Side]
+
+
+def asked_segments(database: Database, study: str, judges: Judges = "people") -> AskedSegments:
+    """What was asked and answered about the segments of a study: people's answers unless told otherwise, no banned judge's.
+
+    Raises:
+        RunError: If the study compares no segments, or segments of several tasks.
+        NotFoundError: If no study of this id was opened here.
+    """
+    with database.read() as session:
+        segments = store.segments_of_study(session, study)  # those of imported answers belong to no study of this server
+        if not segments and store.study(session, study) is None:
+            raise unknown_name("study", study[:100], store.studies(session), hint="All studies:  interplay study list")
+        tasks = sorted({one.task for one in segments})
+        if len(tasks) != 1:
+            what = f"segments of {len(tasks)} tasks, {', '.join(tasks)}" if tasks else "whole games, and no segments"
+            raise RunError(
+                f"study {study!r} compares {what}; a reward is learned from segments of one task\n"
+                "Learn from answers about whole games:  interplay learn reward --task TASK --out NAME"
+            )
+        answers = list(store.segment_answers(session, study, judges=judges))
+    seats = {answer.seat for answer in answers} - {""}
+    pairs = [_pair_of_segments(answer.outcome, answer.left, answer.right) for answer in answers]
+    held_out = frozenset(one.seed for one in segments if one.is_held_out)
+    sides: dict[str, Side] = {one.key: (one.episode_id, (one.first_step, one.last_step)) for one in segments}
+    return AskedSegments(tasks[0], min(seats) if seats else None, pairs, held_out, sides)
+
+
+def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.SegmentRow) -> Pair:
+    """A pair from an answer about segments; as of whole games, the sides say nothing."""
+    code = {"left": FIRST, "right": SECOND, "draw": DRAW}[outcome]
+    one, other = sorted((left, right), key=lambda row: (row.episode_id, row.first_step, row.last_step))
+    if one is not left and code != DRAW:
+        code = 1 - code
+    spans = (one.first_step, one.last_step), (other.first_step, other.last_step)
+    return Pair(one.episode_id, other.episode_id, code, (one.seed, other.seed), spans)
+
+
+def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None) -> Split:
     """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are predicted.
 
+    Args:
+        held_out: The worlds that are held out, where they were chosen before; `share` and `rng` say nothing then.
     Raises:
         RunError: If nothing is left to learn from, or all answers say the same.
     """
-    seeds = sorted({seed for pair in pairs for seed in pair.seeds})
-    num = 0 if share == 0 or len(seeds) < 2 else min(len(seeds) - 1, max(1, round(share * len(seeds))))
-    held_out = frozenset(rng.permutation(seeds)[:num].tolist())
+    if held_out is None:
+        seeds = sorted({seed for pair in pairs for seed in pair.seeds})
+        num = 0 if share == 0 or len(seeds) < 2 else min(len(seeds) - 1, max(1, round(share * len(seeds))))
+        held_out = frozenset(rng.permutation(seeds)[:num].tolist())
     training = [pair for pair in pairs if not held_out & {*pair.seeds}]
     unseen = [pair for pair in pairs if held_out >= {*pair.seeds}]
     _check(training)

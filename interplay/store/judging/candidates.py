@@ -99,6 +99,7 @@ def _candidates(*conditions: ColumnElement[bool]) -> CompoundSelect:
 
 
 _EPISODE = _candidates(EpisodeRow.id == bindparam("episode_id"))
+_OF_TASK = _candidates(EpisodeRow.outcome != "interrupted")
 _VERSIONS = select(_candidates().subquery().c.task_hash).distinct()
 _CANDIDATES = _candidates(
     EpisodeRow.task_hash == bindparam("task_hash"),
@@ -173,6 +174,11 @@ def candidate_versions(session: Session, task: str) -> list[str]:
 def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[CandidateRow]:
     """Episodes of entrants that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
     return _rows(session, _CANDIDATES, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
+
+
+def candidates_of(session: Session, task: str) -> list[CandidateRow]:
+    """Episodes of entrants of a task that may be judged, on whichever seeds, and not interrupted."""
+    return _rows(session, _OF_TASK, {"task": task})
 
 
 def games_of(session: Session, participant_id: int) -> set[str]:

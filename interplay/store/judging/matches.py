@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import datetime
+from operator import eq
 from typing import Any, NamedTuple
 
-from sqlalchemy import String, and_, bindparam, exists, func, insert, inspect, null, or_, select, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    String,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    inspect,
+    null,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.models import Answer, JudgingAgreement, Match, Problem
@@ -15,15 +30,17 @@ from interplay.store.models import Answer, JudgingAgreement, Match, Problem
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
 _IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
+_OF_WHOLE_GAMES = Match.left_segment_id.is_(None)
 _OPEN_PAIRS = (
     select(Match.left_agent, Match.right_agent, Match.left_episode_id, Match.right_episode_id, Match.purpose)
-    .where(Match.task == bindparam("task"), _IS_OPEN)
+    .where(Match.task == bindparam("task"), _IS_OPEN, _OF_WHOLE_GAMES)
     .order_by(Match.served_at, Match.id)
 )
 _SHOWN_TO = select(Match.seed, Match.left_episode_id, Match.right_episode_id).where(
     Match.judge == bindparam("judge"),
     # Not compared as it is: SQLite would take the index on tasks, and read everybody's matches instead of one judge's.
     Match.task.op("||")("") == bindparam("task"),
+    _OF_WHOLE_GAMES,
 )
 _LAST_SERVED = (
     select(Match.purpose, Match.answered_at)
@@ -31,7 +48,7 @@ _LAST_SERVED = (
     .order_by(Match.served_at.desc(), Match.id)
     .limit(1)
 )
-_SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(Match.task == bindparam("task"))
+_SHOWN_OF_AGENTS = select(Match.left_episode_id, Match.right_episode_id).where(Match.task == bindparam("task"), _OF_WHOLE_GAMES)
 # Two searches of one index each: with OR and GROUP BY this takes SQLite five times as long.
 _TIMES_SHOWN = union_all(
     _SHOWN_OF_AGENTS.where(Match.left_agent == bindparam("a"), Match.right_agent == bindparam("b")),
@@ -84,17 +101,23 @@ _RELEASE_UNTOUCHED = (
     .values(released_at=bindparam("now"))
 )
 _OTHER = aliased(Match)
+
+
+def _shows(match: type[Match]) -> ColumnElement[bool]:
+    """Whether a match shows the two episodes, or the two segments of them, that `_about` names, whichever is on the left."""
+    segments = [func.coalesce(one, 0) for one in (match.left_segment_id, match.right_segment_id)]
+    shown = (match.left_episode_id, segments[0], match.right_episode_id, segments[1])
+    left, right = (tuple(bindparam(name) for name in (side, f"{side}_segment")) for side in ("left", "right"))
+    return or_(*(and_(*map(eq, shown, (*one, *other))) for one, other in ((left, right), (right, left))))
+
+
 _ANSWERED_SINCE = (
     select(_OTHER.id)
     .where(_OTHER.judge == bindparam("of_judge"), _OTHER.id != bindparam("match_id"), _OTHER.answered_at > bindparam("since"))
-    .where(
-        or_(
-            and_(_OTHER.left_episode_id == bindparam("left"), _OTHER.right_episode_id == bindparam("right")),
-            and_(_OTHER.left_episode_id == bindparam("right"), _OTHER.right_episode_id == bindparam("left")),
-        )
-    )
+    .where(_shows(_OTHER))
     .limit(1)
 )
+_OPEN_SHOWING = select(Match.id).where(_IS_OPEN, _shows(Match)).limit(1)
 _ADD_MATCH = insert(Match)
 _MARK_ANSWERED = (
     update(Match)
@@ -122,13 +145,8 @@ def open_pairs(session: Session, task: str) -> list[OpenPair]:
 
 
 def is_pair_open(session: Session, match: Match) -> bool:
-    """Whether the two episodes of this match are before any judge now."""
-    left, right = match.left_episode_id, match.right_episode_id
-    same = or_(
-        and_(Match.left_episode_id == left, Match.right_episode_id == right),
-        and_(Match.left_episode_id == right, Match.right_episode_id == left),
-    )
-    return session.scalar(select(Match.id).where(_IS_OPEN, same).limit(1)) is not None
+    """Whether what this match shows is before any judge now."""
+    return session.connection().scalar(_OPEN_SHOWING, _sides(match)) is not None
 
 
 def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
@@ -156,12 +174,13 @@ def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
 
 
 def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
-    """Rating matches this judge answered in a study and has not answered again, oldest first, each with the outcome given."""
+    """Matches, no checks, that this judge answered in a study and has not answered again, oldest first, each with the outcome
+    given; those about segments that they could not tell are left out."""
     again = aliased(Match)
     query = (
         select(Match, Answer.outcome)
         .join(Answer, Answer.match_id == Match.id)
-        .where(Match.judge == judge, Match.study == study, Match.purpose == "rating")
+        .where(Match.judge == judge, Match.study == study, Match.purpose.in_(("rating", "segment")), Answer.outcome != "na")
         .where(
             ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists()
         )
@@ -268,7 +287,7 @@ def release_untouched(session: Session, *, served_before: datetime, now: datetim
 
 
 def has_answered_since(session: Session, match: Match) -> bool:
-    """Whether the judge of this match answered another one about the same two episodes after this one was served."""
+    """Whether the judge of this match answered another one about the same two episodes (or segments) after it was served."""
     return session.connection().scalar(_ANSWERED_SINCE, _about(match)) is not None
 
 
@@ -279,12 +298,16 @@ def mark_answered(session: Session, match: Match, now: datetime) -> bool:
 
 def _about(match: Match) -> dict[str, Any]:
     """What `_ANSWERED_SINCE` asks for."""
+    return {"of_judge": match.judge, "match_id": match.id, "since": match.served_at} | _sides(match)
+
+
+def _sides(match: Match) -> dict[str, Any]:
+    """What `_shows` asks for."""
     return {
-        "of_judge": match.judge,
-        "match_id": match.id,
-        "since": match.served_at,
         "left": match.left_episode_id,
+        "left_segment": match.left_segment_id or 0,
         "right": match.right_episode_id,
+        "right_segment": match.right_segment_id or 0,
     }
 
 

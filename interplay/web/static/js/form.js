@@ -12,9 +12,10 @@
 /**
  * The groups of radio buttons a question needs: one, or one a side when each side is asked by itself.
  * @param {Question} question
+ * @param {boolean} [mayBeNa] whether the overall one may be answered with that one cannot tell
  * @returns {Group[]}
  */
-export function radioGroups(question) {
+export function radioGroups(question, mayBeNa = false) {
   if (question.kind === "direct") {
     return (/** @type {const} */ (["left", "right"])).map((side) => ({
       name: `${question.id}.${side}`,
@@ -26,6 +27,7 @@ export function radioGroups(question) {
   /** @type {[string, string][]} */
   const choices = [["left", "Left"], ["draw", "Draw"], ["right", "Right"]];
   if (question.kind === "comparative") choices.push(["na", "N/A"]);
+  else if (mayBeNa) choices.push(["na", "Can't tell"]);
   return [{ name: question.id, legend: "", side: "", choices }];
 }
 

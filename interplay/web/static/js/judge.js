@@ -32,6 +32,7 @@ const NOT_NOW = {
  * @property {string} title
  * @property {string} [goal]
  * @property {string | null} seat of a game of several players, whose player is compared
+ * @property {boolean} segments whether the videos are a few seconds of any two games
  * @property {number} frame_rate_hz
  * @property {import("./form.js").Question[]} questions
  * @property {{video: string}} left
@@ -151,7 +152,11 @@ class JudgePage {
     this.answered = match.answered;
     this.#progress();
     this.#showExamples(match.examples);
-    this.form.open(match.questions, match.min_reason_chars);
+    need(this.root, "[data-alike]").textContent = match.segments ? "same task, a few seconds of two games" : "same task, same start";
+    need(this.root, "[data-headline]").textContent = match.segments ? "Which few seconds are better?" : "Which player did better?";
+    need(this.root, "[data-na-key]").hidden = !match.segments;
+    this.videos.loops = match.segments;
+    this.form.open(match.questions, match.min_reason_chars, match.segments);
     this.unsaved = false;
     this.#restoreDraft(match);
     this.savedPlayed = this.viewing.played;
@@ -473,6 +478,7 @@ class JudgePage {
     else if (event.code === "ArrowRight" && !arrowsTaken) this.videos.seek(this.videos.position + 2);
     else if (event.key === "-" || event.key === "+") this.#changeSpeed(event.key === "+" ? 1 : -1);
     else if (["1", "2", "3"].includes(event.key)) this.#overall(["left", "draw", "right"][Number(event.key) - 1]);
+    else if (event.key === "4" && this.match.segments) this.#overall("na");
     else return;
     event.preventDefault();
   }
@@ -489,7 +495,7 @@ class JudgePage {
     if (!question) return;
     this.form.choose(question.id, outcome);
     this.#saveDraft();
-    this.announce(`${question.text} ${outcome}`);
+    this.announce(`${question.text} ${outcome === "na" ? "can't tell" : outcome}`);
   }
 
   /** @param {"loading" | "match" | "empty"} state */

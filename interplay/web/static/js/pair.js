@@ -169,6 +169,8 @@ export class VideoPair {
     this.playing = false;
     this.position = 0;
     this.speed = 1;
+    /** Whether both begin again when they have ended. */
+    this.loops = false;
     this.frameRate = 60;
     /** @type {{left: SideState, right: SideState}} */
     this.state = { left: "loading", right: "loading" };
@@ -378,10 +380,17 @@ export class VideoPair {
     }
     if (timekeeper.ended) {
       this.viewing?.note("ended", this.position);
+      if (this.loops) {
+        this.#place(0);
+        this.#startSides();
+        requestAnimationFrame(() => this.#tick());
+        return;
+      }
       this.position = this.duration;
       this.#halt();
       return;
     }
+    if (this.loops && !this.isHeld) this.#startSides(); // a browser may stop a side at its end after it began again
     this.onChange();
     requestAnimationFrame(() => this.#tick());
   }

@@ -33,8 +33,9 @@ export class QuestionForm {
    * Ask these questions; nothing is filled in.
    * @param {Question[]} questions
    * @param {number} minChars of the reason
+   * @param {boolean} mayBeNa whether one may say that one cannot tell
    */
-  open(questions, minChars) {
+  open(questions, minChars, mayBeNa) {
     this.questions = questions;
     this.minChars = minChars;
     const list = need(this.root, "[data-questions]");
@@ -47,7 +48,7 @@ export class QuestionForm {
       need(field, "legend").textContent = question.text;
       need(field, ".text").textContent = question.text;
       need(field, ".error").dataset.error = question.kind === "overall" ? "outcome" : `responses.${question.id}`;
-      for (const group of radioGroups(question)) need(field, ".segs").append(radios(group, question.text));
+      for (const group of radioGroups(question, mayBeNa)) need(field, ".segs").append(radios(group, question.text));
       list.append(field);
     }
     this.fill({ chosen: [], reason: "" });
@@ -98,7 +99,7 @@ export class QuestionForm {
   #count() {
     const count = countChars(this.reason.value);
     const counter = need(this.root, "[data-counter]");
-    counter.textContent = `${count} / ${this.minChars} characters`;
+    counter.textContent = this.minChars ? `${count} / ${this.minChars} characters` : "optional";
     counter.classList.toggle("enough", count >= this.minChars);
   }
 

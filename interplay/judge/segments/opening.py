@@ -1,0 +1,142 @@
+"""`SegmentStudies`: draws the segments of a study when it is opened, and keeps them: as steps of episodes, never as copies."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from interplay.errors import InterplayError, unknown_name
+from interplay.judge.segments.clips import Clips
+from interplay.judge.segments.definition import Segments
+from interplay.judge.segments.drawing import Game, draw_segments
+from interplay.record import Archive, Episode
+from interplay.store import judging as store
+from interplay.store.judging import NewSegment, SegmentRow
+from interplay.tasks import Task
+
+
+class SegmentError(InterplayError):
+    """Segments that cannot be drawn; the text says why and what to do."""
+
+
+class SegmentStudies:
+    """The segments of the studies of one data folder.
+
+    Args:
+        archive: Episodes and the database.
+    """
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+
+    def keep(self, study: str, study_hash: str, drawn: Sequence[NewSegment]) -> int:
+        """Keep what was drawn for a version of a study; returns how many segments it has that may be shown."""
+        with self._archive.database.write() as session:
+            if drawn and not store.segments_of(session, study_hash):
+                store.add_segments(session, study, study_hash, drawn)
+            return len(store.segments_of(session, study_hash))
+
+    def draw(self, part: Segments, task: Task, study_hash: str = "") -> list[NewSegment]:
+        """The segments that a table means, the same for the same games; nothing is kept. A version of a study that has its
+        segments gets no others.
+
+        Raises:
+            SegmentError: If there is no game to draw from, every game is shorter than a segment, or the task shows no pictures.
+            NotFoundError: If an entrant, or a name in `where`, is unknown.
+            ConditionError: If a condition cannot be read.
+        """
+        with self._archive.database.read() as session:
+            if study_hash and store.segments_of(session, study_hash):
+                return []
+        seat = self._seat(part, task)
+        games = self._games(part, task, seat)
+        num_steps = part.num_steps(task.frame_rate_hz)
+        longest = max(game.num_steps for game in games)
+        if longest < num_steps:
+            raise SegmentError(
+                f"segments of {num_steps / task.frame_rate_hz:g} s are {num_steps} steps long, and the longest of the "
+                f"{len(games)} games of {task.id} has {longest}\n"
+                f"Remedy: write seconds = {longest / task.frame_rate_hz:.2g} or less, or choose longer games."
+            )
+        drawn = draw_segments(
+            games, num_steps=num_steps, number=part.number, held_out=part.held_out, rng=np.random.default_rng(part.seed)
+        )
+        if len(drawn) < 2:
+            raise SegmentError(
+                f"one segment of {num_steps} steps can be drawn from the games of {task.id}, and two are compared\n"
+                "Remedy: write fewer seconds, or choose more games."
+            )
+        self._look(drawn[0], task)
+        return drawn
+
+    def _seat(self, part: Segments, task: Task) -> str:
+        seats = list(task.seats)
+        if part.seat in seats:
+            return part.seat
+        if part.seat:
+            raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+        if len(seats) > 1:
+            raise SegmentError(
+                f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
+                f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
+            )
+        return seats[0]
+
+    def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
+        """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again
+        give the same segments."""
+        found = self._archive.episodes(task=task, where=part.where)
+        left_out: Counter[str] = Counter()
+        with self._archive.database.read() as session:
+            agreed = store.agreed_to(session, [episode.id for episode in found])
+            entered = store.entered_by(session, task.id, part.entrants) if part.entrants else []
+            if unknown := sorted(set(part.entrants) - {row.agent for row in entered}):
+                known = {row.agent for row in store.candidates_of(session, task.id)}
+                raise unknown_name(
+                    "entrant", unknown[0], known, hint=f"All who are ranked:  interplay judge agents --task {task.id}"
+                )
+        names = {row.episode_id: row.agent for row in entered if row.seat == seat}
+        games = []
+        for episode in sorted(found, key=lambda one: (one.seed, one.actor, one.created_at, one.id)):
+            why = _why_not(episode, task)
+            if why or episode.id not in agreed or (part.entrants and episode.id not in names):
+                left_out[why or ("of people who did not agree to it" if episode.id not in agreed else "of others")] += 1
+                continue
+            games.append(Game(episode.id, episode.seed, episode.num_steps, names.get(episode.id) or _actor(episode, seat)))
+        if not games:
+            why = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
+            raise SegmentError(
+                f"there is no game of {task.id} to draw segments from" + (f": of {len(found)} found, {why}" if why else "")
+                + f"\nRemedy: record some (interplay play {task.id} --agent random --seeds 1-20), or change entrants and where."
+            )  # fmt: skip
+        return games
+
+    def _look(self, drawn: NewSegment, task: Task) -> None:
+        """Make one video, so that a task without pictures is refused before anybody is asked to look at it."""
+        clips = Clips(self._archive)
+        held = SegmentRow(0, *drawn, seed=0, task=task.id, task_hash=task.content_hash)
+        target = clips.path(held)
+        if target.exists():
+            return
+        target.parent.mkdir(exist_ok=True)
+        try:
+            clips.make(held, target)
+        except InterplayError as error:
+            raise SegmentError(
+                f"{task.id} shows no pictures that could be compared: {error}\n"
+                "Remedy: compare segments of a task whose world draws itself."
+            ) from None
+
+
+def _why_not(episode: Episode, task: Task) -> str:
+    """Why nothing of an episode is compared; empty if it is."""
+    if episode.task_hash != task.content_hash:
+        return "of another version of the task"
+    return "that an error cut short" if episode.outcome == "interrupted" else ""
+
+
+def _actor(episode: Episode, seat: str) -> str:
+    """Who held a seat first."""
+    return next((held.actor for held in episode.seats if held.seat == seat), episode.actor)

@@ -1,0 +1,190 @@
+"""`SegmentMatchmaker`: the next two segments for one judge of a study of segments, or a check that looks like them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
+from interplay.judge.segments.choosing import SegmentPair, Sums, next_pair
+from interplay.judge.segments.clips import Clips
+from interplay.judge.segments.definition import Segments
+from interplay.judge.serving.checks import SWAPPED, Purpose
+from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of
+from interplay.store import Match
+from interplay.store import judging as store
+from interplay.store.judging import SegmentRow
+from interplay.store.participants import participant_number
+
+
+@dataclass(frozen=True)
+class SegmentPlan:
+    """What can be found out about a judge's next match while other judges are served.
+
+    Attributes:
+        part: What the study compares.
+        segments: Those that may be shown to this judge.
+        sums: Of the reward that says what is asked next; None before one was learned.
+        due: Purposes of the checks that it is time for.
+    """
+
+    request: Request
+    part: Segments
+    segments: list[SegmentRow]
+    sums: Sums | None
+    due: Sequence[Purpose]
+    rng: np.random.Generator
+
+
+class SegmentMatchmaker:
+    """Chooses matches of segments; safe to share between threads.
+
+    Args:
+        clips: Makes their videos.
+        twins: Makes the second encodes that some checks show.
+    """
+
+    def __init__(self, clips: Clips, twins: Twins) -> None:
+        self._clips = clips
+        self._twins = twins
+        self._sums: dict[str, tuple[store.Guide, Sums]] = {}
+
+    def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
+        """What `next_match` needs and no other judge can take away; needs no lock.
+
+        Args:
+            study_hash: The study's version.
+            rng: For this match alone.
+        Raises:
+            NothingToJudgeError: If the study has no segments that may be shown.
+        """
+        part = request.rules.segments
+        assert part is not None
+        assert request.study is not None  # only studies compare segments
+        if request.task not in (None, part.task):
+            raise NothingToJudgeError(f"this study does not ask about {request.task}; it asks about {part.task}")
+        segments = store.segments_of(session, study_hash)
+        if not segments:
+            raise NothingToJudgeError("this study has no segments of games that may be shown")
+        self._clips.want(segments)
+        person = participant_number(request.judge)
+        own = store.games_of(session, person) if person is not None else set()
+        due, _ = checks_of(session, request, rng)
+        if request.rules.attention_every is not None:
+            self._prepare_twins(segments)
+        segments = [one for one in segments if one.episode_id not in own]
+        return SegmentPlan(request, part, segments, self._sums_of(session, request.study), due, rng)
+
+    def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
+        """A new match, not entered yet. The transaction must hold `store.lock`.
+
+        Raises:
+            NothingToJudgeError: If nothing can be shown now.
+        """
+        request = plan.request
+        assert request.study is not None
+        for purpose in plan.due:
+            check = self._attention(session, plan, now) if purpose == "attention" else self._repeat(session, plan, now)
+            if check is not None:
+                return check
+        taken = store.segment_pairs_shown(session, request.study)
+        pair = next_pair(
+            plan.segments, plan.part, sums=plan.sums, taken=taken, can_show=lambda one: self._has(one), rng=plan.rng
+        )
+        if pair is not None:
+            return match_of(request, pair, now, purpose="segment")
+        if not all(self._has(one) for one in plan.segments) and self._clips.is_busy:
+            raise VideosBeingMadeError("the videos of the segments are being made; try again in a minute")
+        if taken:
+            raise EveryPairTakenError("every pair of segments that can be shown is answered, or is being judged right now")
+        raise NothingToJudgeError("there are no two segments of games to compare")
+
+    def example_pair(self, session: Session, study_hash: str) -> SegmentPair:
+        """Two segments to look at, in an order that tells nothing, the same whenever asked.
+
+        Raises:
+            NothingToJudgeError: If there are none yet.
+        """
+        segments = store.segments_of(session, study_hash)
+        self._clips.want(segments)
+        shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
+        others = [one for one in shown[1:] if one.episode_id != shown[0].episode_id] or shown[1:]
+        if not others:
+            raise NothingToJudgeError("there is no pair of videos to look at yet")
+        return SegmentPair(shown[0], others[0])
+
+    def _has(self, segment: SegmentRow) -> bool:
+        return self._clips.path(segment).exists()
+
+    def _sums_of(self, session: Session, study: str) -> Sums | None:
+        """What the newest reward makes of the segments; read once."""
+        guide = store.newest_guide(session, study)
+        if guide is None:
+            return None
+        known = self._sums.get(study)
+        if known is None or known[0] != guide:
+            known = self._sums[study] = guide, store.guide_sums(session, guide)
+        return known[1]
+
+    # Checks
+
+    def _prepare_twins(self, segments: Sequence[SegmentRow]) -> None:
+        """Have second encodes made of a few segments, the same at every look."""
+        videos = [self._clips.path(one) for one in segments]
+        self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
+
+    def _attention(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
+        """One segment on both sides, which is a draw; one with a second encode comes first."""
+        shown = [one for one in plan.segments if self._has(one)]
+        shown = [shown[place] for place in plan.rng.permutation(len(shown))]
+        shown.sort(key=lambda one: not twin_path(self._clips.path(one)).exists())
+        if not shown:
+            return None
+        return match_of(plan.request, SegmentPair(shown[0], shown[0]), now, purpose="attention", expected="draw")
+
+    def _repeat(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
+        """A pair this judge has answered a while ago, sides swapped."""
+        request = plan.request
+        assert request.study is not None
+        by_id = {one.id: one for one in plan.segments if self._has(one)}
+        matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
+        for place in plan.rng.permutation(len(matches)):
+            match, outcome = matches[place]
+            left, right = by_id.get(match.right_segment_id or 0), by_id.get(match.left_segment_id or 0)
+            if left is not None and right is not None and not store.is_pair_open(session, match):
+                return match_of(
+                    request, SegmentPair(left, right), now, purpose="repeat", expected=SWAPPED[outcome], repeat_of=match.id
+                )
+        return None
+
+
+def match_of(request: Request, pair: SegmentPair, now: datetime, **more: str | None) -> Match:
+    """The match that shows two segments to whoever asks; `more` are its other columns."""
+    left, right = pair
+    part = request.rules.segments
+    return Match(
+        id=secrets.token_hex(12),  # not drawn: nobody may guess the next one
+        task=left.task,
+        task_hash=left.task_hash,
+        seed=left.seed,
+        left_episode_id=left.episode_id,
+        right_episode_id=right.episode_id,
+        left_agent=left.agent,
+        right_agent=right.agent,
+        left_segment_id=left.id,
+        right_segment_id=right.id,
+        judge=request.judge,
+        served_at=now,
+        seen_at=now,
+        study=request.study,
+        judge_kind=request.kind,
+        seat="" if part is None else part.seat,
+        **more,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,189 @@
+"""Segments of games: those of a study, what was asked about them, and the reward that says what is asked next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import and_, bindparam, exists, func, insert, or_, select
+from sqlalchemy.orm import Session, aliased
+
+from interplay.store.judging.candidates import CandidateRow, candidates_of
+from interplay.store.judging.log import BANNED
+from interplay.store.models import Answer, EpisodeRow, EpisodeSeat, JudgingAgreement, Match, Segment, SegmentGuide
+
+_PERSON = aliased(EpisodeSeat)
+_AGREED = ~exists().where(
+    _PERSON.episode_id == EpisodeRow.id,
+    _PERSON.actor_kind == "human",
+    ~exists().where(
+        JudgingAgreement.episode_id == _PERSON.episode_id,
+        JudgingAgreement.participant_id == _PERSON.participant_id,
+        JudgingAgreement.agreed,
+    ),
+)
+"""Whether every person in a game agrees to its being compared."""
+_COLUMNS = (
+    Segment.id, Segment.episode_id, Segment.first_step, Segment.last_step, Segment.agent, Segment.is_held_out,
+    EpisodeRow.seed, EpisodeRow.task, EpisodeRow.task_hash,
+)  # fmt: skip
+_SEGMENTS = select(*_COLUMNS).join(EpisodeRow, EpisodeRow.id == Segment.episode_id).order_by(Segment.id)
+_MAY_BE_SHOWN = _SEGMENTS.where(Segment.study_hash == bindparam("study_hash"), _AGREED)
+_PAIRS_SHOWN = (
+    select(Match.left_segment_id, Match.right_segment_id)
+    .where(Match.study == bindparam("study"), Match.purpose == "segment")
+    .where(or_(Match.answered_at.is_not(None), Match.released_at.is_(None)))
+)
+_COUNTS = and_(Answer.purpose == "segment", Answer.judge.not_in(BANNED))
+_NUM_ANSWERS = select(func.count()).select_from(Answer).where(Answer.study == bindparam("study"), _COUNTS)
+_NEWEST_GUIDE = (
+    select(SegmentGuide.id, SegmentGuide.reward)
+    .where(SegmentGuide.study == bindparam("study"))
+    .order_by(SegmentGuide.id.desc())
+    .limit(1)
+)
+_IDS_AT_ONCE = 500
+
+
+class NewSegment(NamedTuple):
+    """A segment that was drawn; columns as in `models.Segment`."""
+
+    episode_id: str
+    first_step: int
+    last_step: int
+    agent: str
+    is_held_out: bool
+
+
+class SegmentRow(NamedTuple):
+    """A segment of a study, and what its episode is of."""
+
+    id: int
+    episode_id: str
+    first_step: int
+    last_step: int
+    agent: str
+    is_held_out: bool
+    seed: int
+    task: str
+    task_hash: str
+
+    @property
+    def key(self) -> str:
+        """What it is called in a guide's sums: the same in every version of a study."""
+        return f"{self.episode_id}:{self.first_step}:{self.last_step}"
+
+
+class Guide(NamedTuple):
+    """The reward that says what is asked next; `id` changes when there is another one."""
+
+    id: int
+    reward: str
+
+
+class SegmentAnswer(NamedTuple):
+    """An answer about two segments, what it is about, and whose play, empty in a task of one seat."""
+
+    outcome: str
+    left: SegmentRow
+    right: SegmentRow
+    seat: str
+
+
+def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
+    """Those of some episodes whose people all agree to their being compared."""
+    found: set[str] = set()
+    for start in range(0, len(episode_ids), _IDS_AT_ONCE):
+        some = episode_ids[start : start + _IDS_AT_ONCE]
+        found.update(session.scalars(select(EpisodeRow.id).where(EpisodeRow.id.in_(some), _AGREED)))
+    return found
+
+
+def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[CandidateRow]:
+    """Episodes of some entrants of a task that may be judged, on whichever seeds: a row for each seat they held."""
+    return [row for row in candidates_of(session, task) if row.agent in entrants]
+
+
+def add_segments(session: Session, study: str, study_hash: str, segments: Sequence[NewSegment]) -> None:
+    """Keep the segments of a version of a study, in this order."""
+    rows = [{"study": study, "study_hash": study_hash, **segment._asdict()} for segment in segments]
+    session.execute(insert(Segment), rows)
+
+
+def entered_segment(session: Session, study: str, study_hash: str, segment: NewSegment) -> SegmentRow:
+    """A segment, entered unless it is there."""
+    there = and_(
+        Segment.study_hash == study_hash,
+        Segment.episode_id == segment.episode_id,
+        Segment.first_step == segment.first_step,
+        Segment.last_step == segment.last_step,
+    )
+    if session.scalar(select(Segment.id).where(there)) is None:
+        add_segments(session, study, study_hash, [segment])
+    return SegmentRow(*session.execute(_SEGMENTS.where(there)).one())
+
+
+def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
+    """The segments of a version of a study that may be shown: those whose players agree to it."""
+    return [SegmentRow(*row) for row in session.connection().execute(_MAY_BE_SHOWN, {"study_hash": study_hash})]
+
+
+def segments_by_id(session: Session, ids: Collection[int]) -> dict[int, SegmentRow]:
+    """Some segments, whether they may be shown or not."""
+    wanted, found = sorted(ids), {}
+    for start in range(0, len(wanted), _IDS_AT_ONCE):
+        rows = session.connection().execute(_SEGMENTS.where(Segment.id.in_(wanted[start : start + _IDS_AT_ONCE])))
+        found |= {row.id: SegmentRow(*row) for row in rows}
+    return found
+
+
+def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
+    """The segments of every version of a study, whether they may be shown or not."""
+    return [SegmentRow(*row) for row in session.execute(_SEGMENTS.where(Segment.study == study))]
+
+
+def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
+    """Pairs of segments that somebody has answered about in a study, or has before them."""
+    rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
+    return {frozenset((left or 0, right or 0)) for left, right in rows}
+
+
+def num_segment_answers(session: Session, study: str) -> int:
+    """How many answers of a study are about segments, checks and banned judges left out."""
+    return session.connection().scalar(_NUM_ANSWERS, {"study": study}) or 0
+
+
+def segment_answers(
+    session: Session, study: str, *, judges: Literal["people", "models", "all"] = "people"
+) -> Iterator[SegmentAnswer]:
+    """The answers about segments of a study that count, in the order of the log; those of who could not tell are left out."""
+    known = {row.id: row for row in segments_of_study(session, study)}
+    query = (
+        select(Answer.outcome, Match.left_segment_id, Match.right_segment_id, Match.seat)
+        .join(Match, Match.id == Answer.match_id)
+        .where(Answer.study == study, _COUNTS, Answer.outcome != "na")
+        .order_by(Answer.sequence)
+    )
+    if judges != "all":
+        is_model = Answer.judge_kind == "model"
+        query = query.where(is_model if judges == "models" else ~is_model)
+    for outcome, left, right, seat in session.execute(query):
+        yield SegmentAnswer(outcome, known[left or 0], known[right or 0], seat)
+
+
+def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], now: datetime) -> None:
+    """Let a reward say what is asked next in a study."""
+    session.add(SegmentGuide(study=study, reward=reward, sums=sums, created_at=now))
+    session.flush()
+
+
+def newest_guide(session: Session, study: str) -> Guide | None:
+    """The reward that says what is asked next in a study; None before one was learned."""
+    row = session.connection().execute(_NEWEST_GUIDE, {"study": study}).first()
+    return None if row is None else Guide(*row)
+
+
+def guide_sums(session: Session, guide: Guide) -> dict[str, list[float]]:
+    """Segment key -> its sum of rewards as each network of the guide sees it."""
+    return session.get_one(SegmentGuide, guide.id).sums
