@@ -173,6 +173,9 @@ class RunConfig:
 class TrainingConfig(RunConfig):
     """What every run has that learns to act, whatever the algorithm."""
 
+    is_composed: ClassVar[bool] = False
+    """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
+
     actor: str | None = setting("human", "Whose episodes: human, agent, model, any, or a name.")
     where: tuple[str, ...] = setting((), "Only episodes such as 'score >= 200'; may be repeated.")
     offsets: tuple[int, ...] = setting((0,), "Frames at which decisions begin, 0 to 3; several give more to learn from.")
