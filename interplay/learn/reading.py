@@ -181,11 +181,11 @@ def labels_of(episode: Episode, seat: str | None, *, composed: bool) -> Callable
     Raises:
         TransitionError: If the episode has actions of another kind.
     """
-    space = episode.header.action_spaces[episode.header.seats[0] if seat is None else seat]
     if composed:
-        if not is_composed(space):
+        space = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
+        if space is not None and not is_composed(space):
             raise TransitionError(f"episode {episode.id} of {episode.task_id} has actions in {space}, not keys and a camera")
-        parts = episode.action_parts(seat)
+        parts = episode.action_parts(seat)  # refuses a seat that is not there
         return lambda starts: choices_of(parts, starts)
     taken = episode.actions(seat)
     if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
