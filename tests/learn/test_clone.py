@@ -240,7 +240,8 @@ def test_settings_that_contradict_each_other_are_refused():
 
 
 def test_a_policy_that_writes_actions_in_another_way_is_refused(recorded):
-    path = recorded.root / "models" / "rate-a" / "model.json"
+    settings = config(embeddings=str(recorded.root / "embeddings"), hidden=(8,), updates=1)
+    path = train(recorded, settings, "coded").folder / "model.json"
     path.write_text(path.read_text().replace('"coding": "vpt"', '"coding": "other"'))
     with pytest.raises(PolicyError, match=r"writes actions as 'other', this Interplay knows 'vpt'"):
-        find("rate-a", recorded)
+        find("coded", recorded)
