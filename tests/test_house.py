@@ -100,8 +100,10 @@ _OF_SEVERAL = "one of several that are alike; only the one asked for is loaded"
 HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
     ("agents.find", "agents.vpt.agent"): _TORCH,
+    ("agents.find", "agents.vpt.cloned"): _TORCH,
     ("agents.policy", "agents.networks.__init__"): _TORCH,
     ("learn.train", "learn.algorithms.__init__"): _TORCH,
+    ("learn.train", "learn.embedded"): _TORCH,
     ("learn.train", "learn.harness.run"): _TORCH,
     ("learn.reward.fitting", "learn.harness.devices"): _TORCH,
     ("learn.reward.fitting", "learn.harness.run"): _TORCH,
@@ -128,6 +130,7 @@ HIDDEN_IMPORTS = {
             "create_village_animal_pen",
             "build_village_house",
             "obtain_diamond_shovel",
+            "first_steps",
             "together",
         )
     },

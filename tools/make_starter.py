@@ -45,10 +45,10 @@ from interplay.tasks import Task, builtin_suites, find
 from interplay.web.pictures import SHIPPED, shipped_picture
 
 AGENTS = ("random", "scripted")
-SECONDS = {"atari": 30.0, "basalt": 20.0}
+SECONDS = {"atari": 30.0, "basalt": 20.0, "first-person": 10.0}
 MORE_SECONDS = {"basalt/create_village_animal_pen": 28.0, "basalt/build_village_house": 25.0}
 """Length of play, by suite and by task."""
-NUM_SEEDS = {"atari": 2, "basalt": 1}
+NUM_SEEDS = {"atari": 2, "basalt": 1, "first-person": 1}
 """One pair of each task of the block world is what fits: its films are ten times as large."""
 SEEDS = {
     # Where the scripted player is done within the time.
@@ -60,7 +60,7 @@ SEEDS = {
 MADE_AT = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
 """Date of all recordings, a constant so that they are the same bytes whenever they are made."""
 PRESET = "medium"
-CRFS = {"atari": (29, 33), "basalt": (31, 36, 40)}
+CRFS = {"atari": (29, 33), "basalt": (31, 36, 40), "first-person": (36, 40)}
 MAX_FILM_BYTES = 900_000
 """A film takes the first of its suite's qualities (x264's CRF) that keeps it this small; random play begins with the second."""
 
@@ -87,6 +87,8 @@ MOMENTS = {
     "basalt/build_village_house": Moment(52216, "scripted", 25),
     "basalt/obtain_diamond_shovel": Moment(2001, "scripted", 45),
     "basalt/sandbox": Moment(7008, "noop", 1),
+    "first-person/get_log": Moment(3001, "scripted", 1.5),
+    "first-person/walk_to_village": Moment(4001, "scripted", 1),
     "together/cooperative_pong": Moment(7001, "random", 4),
     "together/knights_archers_zombies": Moment(7001, "scripted", 12),
     "together/build_shelter": Moment(7001, "noop", 0),

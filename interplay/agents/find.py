@@ -14,6 +14,7 @@ from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
 from interplay.errors import unknown_name
 
 if TYPE_CHECKING:
+    from interplay.agents.policy import Policy
     from interplay.record import Archive
 
 BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
@@ -76,7 +77,8 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
         places.insert(0, archive.root / "models" / name)
     for place in places:
         if is_policy_folder(place):
-            return load_policy(place)
+            policy = load_policy(place)
+            return policy if "embedding" not in policy.description else _seeing(policy, place.parent)
         if is_vpt_folder(place):
             return _vpt(place)
     if ":" in name:
@@ -96,6 +98,13 @@ def vpt_folder(name: str, models: Path) -> Path:
             return place
     hint = "Make one of published files:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
     raise unknown_name("VPT network", name, [known for known, _ in describe_networks(models)], hint=hint)
+
+
+def _seeing(policy: Policy, models: Path) -> Agent:
+    """A policy with the VPT network that it sees through."""
+    from interplay.agents.vpt.cloned import with_network
+
+    return with_network(policy, models)
 
 
 def _vpt(folder: Path) -> Agent:

@@ -2,6 +2,7 @@
 
 `model.json` says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
 observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
+Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.composed`).
 Version 1 of it, of earlier releases, knew one network of one discrete seat, and is read as such.
 """
 
@@ -17,7 +18,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.agents import actions
+from interplay.agents import actions, composed
 from interplay.agents.base import AgentError, Decision
 from interplay.envs import make, pipeline
 from interplay.errors import InterplayError
@@ -73,6 +74,7 @@ class Policy:
         self.temperature = float(description["temperature"])
         self.space: gymnasium.Space = actions.from_json(description["actions"])
         self._part = pipeline(self.observation).parts[0]
+        self._coding = description.get("coding")
         self._network = network
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
@@ -94,10 +96,12 @@ class Policy:
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
         """Draw an action for each game; their observations pass the network together."""
         outputs = self.outputs(np.stack([observation[self._part] for observation in observations]), states)
-        return [
-            Decision(actions.draw(self.space, row, self.temperature, game.rng))
-            for row, game in zip(outputs, states, strict=True)
-        ]
+        return [Decision(self.drawn(row, game.rng)) for row, game in zip(outputs, states, strict=True)]
+
+    def drawn(self, outputs: np.ndarray, rng: np.random.Generator) -> Any:
+        """An action of the world from the outputs for one observation."""
+        chosen = actions.draw(self.space, outputs, self.temperature, rng)
+        return chosen if self._coding is None else composed.action_of(chosen)
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
         """What the network says of a batch: float32, shape (B, outputs). A recurrent one remembers in `games`."""
@@ -157,6 +161,11 @@ def read_description(folder: Path) -> dict[str, Any]:
         )
     if document["version"] == 1:
         document = _upgraded(document)
+    if document.get("coding") not in (None, composed.CODING):
+        raise PolicyError(
+            f"policy {folder.name!r}: {path} writes actions as {document['coding']!r}, "
+            f"this Interplay knows {composed.CODING!r}\nUpgrade Interplay, or train the policy again."
+        )
     for key, kind in _REQUIRED.items():
         if not isinstance(document.get(key), kind):
             raise PolicyError(

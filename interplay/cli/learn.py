@@ -47,6 +47,7 @@ DOES = {
     "bc": "Behaviour cloning: act as the recorded player did.",
     "fbc": "Behaviour cloning of the episodes with the highest return.",
     "bcq": "Batch-constrained Q-learning: the best of the actions that players take.",
+    "clone": "Cloning in first person: keys and camera, from pixels or from embeddings of VPT.",
     "cql": "Conservative Q-learning: the values of actions that nobody took are kept low.",
     "dqn": "Deep Q-network: the action with the highest value.",
     "iql": "Implicit Q-learning: imitate most the actions that turned out best.",
@@ -96,7 +97,8 @@ def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable
     )
     name = config_class.algorithm
     actor = " --actor human" if "actor" in settings else ""
-    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task atari/space_invaders{actor} --out my-{name}"
+    task = "first-person/get_log" if getattr(config_class, "is_composed", False) else "atari/space_invaders"
+    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {task}{actor} --out my-{name}"
     return run
 
 

@@ -46,6 +46,9 @@ def play(
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Episodes per seed.")] = 1,
     max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut episodes after so many seconds of play.")] = None,
     video: Annotated[bool, typer.Option("--video/--no-video", help="Make an mp4 of every episode.")] = True,
+    out: Annotated[
+        Path | None, typer.Option(help="Write DIR/TASK/seed_<n>.mp4 too, and beside each what happened, seed_<n>.jsonl.")
+    ] = None,
     again: Annotated[bool, typer.Option("--again", help="Play even seeds this agent has played already.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -57,8 +60,11 @@ def play(
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """
     from interplay.agents.evaluate import evaluate, worthwhile_processes
+    from interplay.agents.rollout_folder import write_rollouts
     from interplay.record import OUTCOME_CHECK_SUCCESS
 
+    if out is not None and (num_episodes > 1 or not video):
+        raise typer.BadParameter("--out writes one video for each seed; leave out --episodes and --no-video")
     task = _task(task_id)
     archive = open_archive(data, database)
     drawn = choose_seed(seed)
@@ -81,6 +87,8 @@ def play(
             processes=worthwhile_processes(task, len(chosen) * num_episodes, max_steps),
             report=report,
         )
+    if out is not None:
+        write_rollouts(archive, episodes, out)
     mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
     returns = [{held.seat: held.total_reward for held in episode.seats} for episode in episodes]
     several = len(task.seats) > 1
@@ -132,7 +140,7 @@ def play(
         ),
     )
     if not as_json:
-        where = f", videos in {archive.root / 'media'}" if video else ""
+        where = f", videos in {archive.root / 'media' if out is None else out}" if video else ""
         place = place_options(data, database)
         next_command = f"interplay episodes list{place}"
         served = video and task.suite != "explore"

@@ -169,6 +169,9 @@ class RunConfig:
 class TrainingConfig(RunConfig):
     """What every run has that learns to act from recorded episodes, whatever the algorithm."""
 
+    is_composed: ClassVar[bool] = False
+    """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
+
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     validation: float = setting(
         0.1, "Share of the episodes held out to measure; at least one if there are two.", low=0, high=0.9

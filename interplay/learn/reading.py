@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from interplay.agents.composed import choices_of, is_composed
 from interplay.envs import Frame, Pipeline, pipeline
 from interplay.files import alone, is_disk_full, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
@@ -35,6 +36,7 @@ def load(
     offsets: Sequence[int] = (0,),
     seat: str | None = None,
     actor: str | None = None,
+    composed: bool = False,
     cache: Path | None = None,
     on_episode: Callable[[int], None] | None = None,
 ) -> Transitions:
@@ -48,18 +50,19 @@ def load(
     reward of its episode, and its end.
 
     Args:
-        episodes: Of one kind of world, with discrete actions.
+        episodes: Of one kind of world, with discrete actions, or those of keys and camera.
         observation: Pipeline.
         offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)`
             gives four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
         seat: Whose actions and rewards; None is the first seat.
         actor: Whose decisions: a kind (`human`, `agent`, `model`) or a name; None takes everyone's. A decision in whose steps
             somebody else acted, such as an agent at a shared wheel, is left out.
+        composed: Whether actions are keys and camera; they are read as choices, see `interplay.agents.composed`.
         cache: Folder of what was read before; None keeps nothing. Whoever asks for the same episodes in the same way gets it
             in a moment. What is read is written there as it comes, so that no more than a frame is in memory.
         on_episode: Called with the number of episodes read so far.
     Raises:
-        TransitionError: If there is no decision at all, actions are not discrete, or the disk is full.
+        TransitionError: If there is no decision at all, actions are of the other kind, or the disk is full.
         ValueError: If an offset is not below the frame skip.
     """
     skip = pipeline(observation).frame_skip
@@ -73,6 +76,8 @@ def load(
         "seat": seat,
         "episodes": [[episode.id, episode.sha256 or _hash(episode.path)] for episode in episodes],
     }
+    if composed:
+        asked["composed"] = True  # what was read before there were any is still found
     if cache is None:
         with tempfile.TemporaryDirectory(prefix="interplay-transitions-") as folder:
             _write(episodes, Path(folder), asked, on_episode)
@@ -86,6 +91,15 @@ def load(
                 with _replacing(folder) as part:
                     _write(episodes, part, asked, on_episode)
                 data = _mapped(folder, mmap_mode="r")
+    return by(actor, data)
+
+
+def by(actor: str | None, data: Transitions) -> Transitions:
+    """The decisions of an actor, everyone's where none is named.
+
+    Raises:
+        TransitionError: If there are none.
+    """
     data = data if actor is None else data.of(actor)
     if not len(data):
         raise TransitionError("the episodes hold no step to learn from")
@@ -134,7 +148,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
             if on_episode is not None:
                 on_episode(index + 1)
         for name, dtype in COLUMNS.items():
-            np.save(folder / f"{name}.npy", np.concatenate([np.zeros(0, dtype), *columns[name]], dtype=dtype))
+            np.save(folder / f"{name}.npy", joined(columns[name], dtype))
         document = {
             "asked": asked,
             "stack": pipeline(asked["observation"]).stack,
@@ -156,20 +170,39 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
         pictures.close()
 
 
-def _streams(
-    episode: Episode, index: int, pictures: _Pictures, asked: dict[str, Any], names: dict[Owner, int]
-) -> Iterator[dict[str, np.ndarray]]:
-    """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
-    view = pipeline(asked["observation"])
-    taken, rewards = episode.actions(asked["seat"]), episode.rewards(asked["seat"])
+def joined(parts: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+    """A column of its parts, of which there may be none."""
+    return np.concatenate(parts, dtype=dtype) if parts else np.zeros(0, dtype)
+
+
+def labels_of(episode: Episode, seat: str | None, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
+    """From where decisions begin to what was done in them, see `Transitions.actions`.
+
+    Raises:
+        TransitionError: If the episode has actions of another kind.
+    """
+    if composed:
+        space = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
+        if space is not None and not is_composed(space):
+            raise TransitionError(f"episode {episode.id} of {episode.task_id} has actions in {space}, not keys and a camera")
+        parts = episode.action_parts(seat)  # refuses a seat that is not there
+        return lambda starts: choices_of(parts, starts)
+    taken = episode.actions(seat)
     if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
         raise TransitionError(
             f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
             "learning here needs one whole number per step"
         )
-    num_steps = len(taken)
-    rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
-    owners = _owners(episode, asked["seat"], names)
+    return lambda starts: held_actions(taken, starts)
+
+
+def _streams(
+    episode: Episode, index: int, pictures: _Pictures, asked: dict[str, Any], names: dict[Owner, int]
+) -> Iterator[dict[str, np.ndarray]]:
+    """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
+    view = pipeline(asked["observation"])
+    labels = labels_of(episode, asked["seat"], composed=asked.get("composed", False))
+    num_steps = episode.num_steps
     starts = {
         offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
         for offset in asked["offsets"]
@@ -182,22 +215,34 @@ def _streams(
     _write_pictures(episode, asked["observation"], bases, pictures)
     pictures.num_pictures = base
     for offset, its_starts in starts.items():
-        number = len(its_starts)
-        is_last = np.arange(number) == number - 1
-        least, most = (function.reduceat(owners, its_starts) for function in (np.minimum, np.maximum))
-        yield {
-            "at": bases[offset] + np.arange(number),
-            "first": np.full(number, bases[offset]),
-            "actions": held_actions(taken, its_starts),
-            "rewards": np.add.reduceat(rewards, its_starts),
-            "terminated": is_last & episode.terminated,
-            "truncated": is_last & (episode.truncated or not episode.terminated),
-            "steps": its_starts,
-            "held": np.diff(np.append(its_starts, num_steps)),
-            "offsets": np.full(number, offset),
-            "episodes": np.full(number, index),
-            "owners": np.where(least == most, least, -1),
+        yield stream_of(episode, asked["seat"], its_starts, names) | {
+            "at": bases[offset] + np.arange(len(its_starts)),
+            "first": np.full(len(its_starts), bases[offset]),
+            "actions": labels(its_starts),
+            "offsets": np.full(len(its_starts), offset),
+            "episodes": np.full(len(its_starts), index),
         }
+
+
+def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dict[Owner, int]) -> dict[str, np.ndarray]:
+    """What decisions that begin at these steps gained, how long each lasted, how the last one ended, and who acted.
+
+    Args:
+        names: Of who acted, to which those of this episode are added.
+    """
+    rewards = episode.rewards(seat)
+    rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
+    owners = _owners(episode, seat, names)
+    is_last = np.arange(len(starts)) == len(starts) - 1
+    least, most = (function.reduceat(owners, starts) for function in (np.minimum, np.maximum))
+    return {
+        "rewards": np.add.reduceat(rewards, starts),
+        "terminated": is_last & episode.terminated,
+        "truncated": is_last & (episode.truncated or not episode.terminated),
+        "steps": starts,
+        "held": np.diff(np.append(starts, episode.num_steps)),
+        "owners": np.where(least == most, least, -1),
+    }
 
 
 def _write_pictures(episode: Episode, observation: str, bases: dict[int, int], pictures: _Pictures) -> None:

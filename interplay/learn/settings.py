@@ -56,6 +56,64 @@ class FilteredBCConfig(BCConfig):
     best: float = setting(0.1, "Share of the episodes that are cloned, those of the highest return.", above=0, high=1)
 
 
+_BEDD: dict[str, Any] = {
+    "batch_size": 4096,
+    "every": 2,
+    "skip_still": True,
+    "entropy_weight": 1e-5,
+    "schedule": "constant",
+    "mask_camera": False,
+}
+
+
+@dataclass(frozen=True)
+class CloneConfig(TrainingConfig):
+    """Cloning in first person, of composed actions."""
+
+    algorithm: ClassVar[str] = "clone"
+    is_composed: ClassVar[bool] = True
+    presets: ClassVar[dict[str, dict[str, Any]]] = {
+        "paper": {**_BEDD, "learning_rate": 1e-5},
+        "code": {**_BEDD, "learning_rate": 1e-3},
+    }
+
+    embeddings: str | None = setting(None, "Learn from what VPT sees: a folder that `interplay demos embed` wrote.")
+    observation: str = setting("small", "What the network sees, where it learns from pixels; see docs/agents.md.")
+    updates: int = setting(3000, "Gradient steps.", low=1, high=10**9)
+    batch_size: int = setting(64, "Decisions per gradient step.", low=1, high=65_536)
+    schedule: str = setting(
+        "cosine", "How the learning rate changes over the run: constant or cosine.", choices=("constant", "cosine")
+    )
+    temperature: float = setting(
+        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
+    )
+    channels: tuple[int, ...] = setting((16, 32, 32), "Channels of each stack of convolutions, for pictures.")
+    blocks: int = setting(2, "Residual blocks of each stack.", low=0, high=20)
+    features: int = setting(256, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
+    hidden: tuple[int, ...] = setting((1024, 1024, 1024), "Units of the hidden layers, for embeddings.")
+    mask_camera: bool = setting(False, "Learn the camera only from decisions in which it turns.")
+    escape_weight: float = setting(1.0, "How much more a decision counts that presses ESC.", above=0, high=1e6)
+    entropy_weight: float = setting(0.0, "Weight of the entropy, which is to be large.", low=0, high=1000)
+    l2_weight: float = setting(0.0, "Weight of half the sum of the squares of all weights.", low=0, high=1000)
+    every: int = setting(1, "Learn from every so many-th decision.", low=1, high=10_000)
+    skip_still: bool = setting(False, "Leave out decisions in which nothing was done.")
+    shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, as for every run.
+
+        Raises:
+            ConfigError: Naming the setting.
+        """
+        super().__post_init__()
+        if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
+            raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
+        if self.embeddings is not None and (self.offsets != (0,) or self.shift):
+            raise ConfigError(
+                "offsets and shift are for pictures, and embeddings has none\nLearn without them: every step is a decision."
+            )
+
+
 @dataclass(frozen=True)
 class OfflineConfig(TrainingConfig):
     """What the algorithms that learn from rewards share."""
@@ -258,6 +316,6 @@ class PPOConfig(RunConfig):
 
 CONFIGS: dict[str, type[TrainingConfig]] = {
     config.algorithm: config
-    for config in (BCConfig, FilteredBCConfig, BCQConfig, CQLConfig, DQNConfig, IQLConfig, IQNConfig, SACConfig)
+    for config in (BCConfig, FilteredBCConfig, CloneConfig, BCQConfig, CQLConfig, DQNConfig, IQLConfig, IQNConfig, SACConfig)
 }
 """Algorithm -> its settings."""

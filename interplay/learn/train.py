@@ -8,17 +8,21 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interplay.agents.composed import CHOICES, CODING, is_composed
 from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
+from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import TransitionError
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
 if TYPE_CHECKING:
+    import gymnasium
+
     from interplay.learn.harness.run import TrainingResult
     from interplay.learn.transitions import Transitions
     from interplay.record import Archive, Episode
@@ -71,21 +75,31 @@ def train(
         from interplay.learn.harness.run import Watch, run
 
         reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
+        space = _space_of(config, task)
         episodes = matching_episodes(archive, config, task)
-        data = load(
-            episodes,
-            observation=config.observation,
-            offsets=config.offsets,
-            seat=config.seat,
-            actor=config.actor,
-            cache=archive.root / FOLDER,
-            on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
-        )
         notes: dict[str, Any] = {}
+        if isinstance(config, CloneConfig):
+            notes["coding"] = CODING
+        if isinstance(config, CloneConfig) and config.embeddings is not None:
+            from interplay.learn.embedded import load_embedded, network_of
+
+            embeddings = Path(config.embeddings)
+            notes["embedding"] = network_of(embeddings)
+            data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
+        else:
+            data = load(
+                episodes,
+                observation=config.observation,
+                offsets=config.offsets,
+                seat=config.seat,
+                actor=config.actor,
+                composed=config.is_composed,
+                cache=archive.root / FOLDER,
+                on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
+            )
         if reward is not None:
             data = _rewarded(archive, config, episodes, data, reward)
             notes["reward"] = reward.origin()
-        space = action_space_of(task, config.seat)
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
         draw_curves(folder)
@@ -104,6 +118,23 @@ def draw_curves(folder: Path) -> None:
         save_curves(folder)
     except OSError as error:
         raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
+
+
+def _space_of(config: TrainingConfig, task: Task) -> gymnasium.Space[Any]:
+    """What the network chooses from.
+
+    Raises:
+        TransitionError: If a task's actions are not composed where they must be.
+    """
+    space = action_space_of(task, config.seat)
+    if not config.is_composed:
+        return space
+    if not is_composed(space):
+        raise TransitionError(
+            f"task {task.id} has actions in {space}; {config.algorithm} needs keys and a camera, as the block world has them\n"
+            f"Clone one whole number per step instead:  interplay learn bc --task {task.id} --out NAME"
+        )
+    return CHOICES
 
 
 def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> KeptReward:

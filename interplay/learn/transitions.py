@@ -58,11 +58,13 @@ class Transitions:
     of the stream standing in for those before it.
 
     Attributes:
-        pictures: What was seen, shape (P, ...); uint8 pictures or float32 numbers, usually a memory map.
+        pictures: What was seen, shape (P, ...); uint8 pictures or float32 numbers, usually a memory map, or several
+            (`interplay.learn.embedded.Shards`).
         stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
         at: int64, shape (N,): the picture at which a decision was made; the next one shows what came of it.
         first: int64, shape (N,): the first picture of its stream.
-        actions: int64, shape (N,): the action held for most of its steps.
+        actions: int64, shape (N,): the action held for most of its steps; shape (N, 3) for composed actions, their choices
+            (`interplay.agents.composed`).
         rewards: float64, shape (N,): the sum over its own steps.
         terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
         steps: int32, shape (N,): the step of the episode at which it begins.
@@ -75,7 +77,7 @@ class Transitions:
         names: Who acted.
     """
 
-    pictures: np.ndarray = field(repr=False)
+    pictures: Any = field(repr=False)
     stack: int
     at: np.ndarray = field(repr=False)
     first: np.ndarray = field(repr=False)
@@ -124,9 +126,10 @@ class Transitions:
         sums = np.bincount(self.episodes, self.rewards, minlength=len(self.counts))
         return sums / np.maximum(np.bincount(streams, minlength=len(self.counts)), 1)
 
-    def action_counts(self) -> dict[int, int]:
-        """Action -> number of decisions, most frequent first."""
-        return dict(Counter(self.actions.tolist()).most_common())
+    def action_counts(self) -> dict[Any, int]:
+        """Action, or the choices of a composed one -> number of decisions, most frequent first."""
+        taken = self.actions.tolist() if self.actions.ndim == 1 else map(tuple, self.actions.tolist())
+        return dict(Counter(taken).most_common())
 
     def of(self, actor: str) -> Self:
         """Those in whose steps this one acted, a name or a kind (`human`, `agent`, `model`), and nobody else.

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import gymnasium
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -220,6 +221,20 @@ class Episode:
         seat = self._seat(seat)
         column = self._column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
         return spaces.from_arrow(self.header.action_spaces[seat], column)
+
+    def action_parts(self, seat: str | None = None) -> dict[str, np.ndarray]:
+        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...).
+
+        Raises:
+            RecordingError: If its actions are not a mapping.
+        """
+        seat = self._seat(seat)
+        space = self.header.action_spaces[seat]
+        if not isinstance(space, gymnasium.spaces.Dict):
+            raise RecordingError(f"episode {self.id} has actions in {space}, expected a mapping of keys")
+        column = self._column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
+        children = zip(space.spaces.items(), column.flatten(), strict=True)
+        return {name: spaces.from_arrow(part, values) for (name, part), values in children}
 
     def rewards(self, seat: str | None = None) -> np.ndarray:
         """Rewards of a seat (the first by default), float64, shape (T,)."""

@@ -1,5 +1,6 @@
 """Rollouts by the list: repeatable, resumable, and admitted to judging."""
 
+import json
 from datetime import UTC, datetime
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 from gymnasium.spaces import Discrete
 
 import interplay.record
+from interplay.agents import AgentError
 from interplay.agents.evaluate import evaluate
+from interplay.agents.rollout_folder import write_rollouts
 from interplay.errors import NotFoundError
 from interplay.store import entrants
 from interplay.tasks import find
@@ -88,3 +91,22 @@ def test_a_name_of_people_is_refused_before_anything_is_played(archive):
         evaluate(archive, TASK, "random", TASK.held_out_seeds[:1], max_steps=30, report=lambda *done: progress.append(done))
     assert (archive.episodes(), progress) == ([], [])
     assert len(evaluate(archive, TASK, "random", [1], max_steps=30)) == 1, "what no judge sees may be played"
+
+
+def test_rollouts_are_laid_out_with_what_happened_beside_each_video(archive, tmp_path):
+    episodes = evaluate(archive, TASK, "random", [1, 2], max_steps=12)
+    folder = tmp_path / "rollouts"
+    videos = write_rollouts(archive, episodes, folder)
+    assert videos == [folder / TASK.name / f"seed_{seed}.mp4" for seed in (1, 2)]
+    assert videos[0].read_bytes() == archive.video_path(episodes[0].id).read_bytes()
+    lines = [json.loads(line) for line in videos[1].with_suffix(".jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines] == list(range(12))
+    assert [line["action"] for line in lines] == episodes[1].actions().tolist()
+    kept = videos[0].stat().st_mtime_ns
+    assert write_rollouts(archive, episodes, folder) == videos
+    assert videos[0].stat().st_mtime_ns == kept
+    with pytest.raises(AgentError, match=r"there are two episodes for .*seed_1.mp4\nPlay one"):
+        write_rollouts(archive, [episodes[0], episodes[0]], folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(AgentError, match=r"cannot be written to: .*\n.*--out DIR"):
+        write_rollouts(archive, episodes, tmp_path / "file")

@@ -23,9 +23,10 @@ from interplay.learn.harness.run import run
 from interplay.learn.plots import read_metrics
 
 NAMES = sorted(CONFIGS)
+CLONING = ("bc", "clone", "fbc")
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("bc", "fbc")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in CLONING])
 def test_what_learns_from_rewards_finds_the_way(name, tmp_path):
     known = {item.name for item in fields(CONFIGS[name])}
     settings = {"target_every": 10, "quantiles": 8, "entropy_weight": 0.01, "entropy_learning_rate": 1e-9}
@@ -108,7 +109,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_keeps_what_was_good(tmp_path)
         assert all(np.isfinite(line["loss"]) for line in read_metrics(tmp_path / "m"))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "bc"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("bc", "clone")])
 def test_episodes_without_rewards_teach_nothing_but_cloning(name, tmp_path):
     with pytest.raises(
         TransitionError, match=rf"{name} learns from rewards, and none of the 10 episodes .*\n.*interplay learn bc"
@@ -221,7 +222,7 @@ def test_filtered_cloning_takes_the_best_episodes():
 # Presets and settings
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "paper" in CONFIGS[name].presets and name != "fbc"])
+@pytest.mark.parametrize("name", [name for name in NAMES if "paper" in CONFIGS[name].presets and name not in ("clone", "fbc")])
 def test_presets_are_those_of_table_7_and_of_the_published_program(name):
     paper, code = (CONFIGS[name].preset(preset, LAKE.id) for preset in ("paper", "code"))
     # Table 7: learning rate, batch size

@@ -6,6 +6,7 @@ import torch
 from gymnasium.spaces import Discrete
 from toy_transitions import corridor
 
+from interplay.agents.composed import CHOICES
 from interplay.learn import CONFIGS, PPOConfig
 from interplay.learn.algorithms import LEARNERS
 from interplay.learn.harness.run import Watch, run
@@ -21,7 +22,10 @@ def config_of(name, **settings):
 
 
 def fit(data, config, folder, *, resume=False, **watch):
-    return run(LEARNERS[config.algorithm], data, config, LAKE, Discrete(2), folder, resume=resume, watch=Watch(**watch))
+    space = Discrete(2)
+    if config.is_composed:  # right is a step forward, left one back
+        data, space = replace(data, actions=data.actions[:, None] * [288, 1, 0] + [144, 60, 0]), CHOICES
+    return run(LEARNERS[config.algorithm], data, config, LAKE, space, folder, resume=resume, watch=Watch(**watch))
 
 
 def train_again(name, folder):

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from interplay.agents.networks.registry import made
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
 
 NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 """Convolutions of Mnih et al. 2015 (Nature 518, Methods, "Model architecture"): channels, size, stride."""
@@ -60,10 +60,14 @@ class MLPEncoder(nn.Module):
     Args:
         shape: Of an observation; it is flattened.
         hidden: Units of each layer.
+        activation: `relu` or `tanh`.
     """
 
-    def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256)) -> None:
+    def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu") -> None:
         super().__init__()
+        if activation not in _ACTIVATIONS:
+            raise unknown_name("activation", activation, _ACTIVATIONS)
+        self._activate = _ACTIVATIONS[activation]
         sizes = [prod(shape), *hidden]
         self.layers = nn.ModuleList(nn.Linear(size, units) for size, units in zip(sizes, hidden, strict=False))
         self.num_features = sizes[-1]
@@ -72,11 +76,58 @@ class MLPEncoder(nn.Module):
         """Features, float32, shape (B, hidden[-1]), of observations, shape (B, *shape)."""
         x = observations.to(torch.float32).flatten(1)
         for layer in self.layers:
-            x = torch.relu(layer(x))
+            x = self._activate(layer(x))
         return x
 
 
-ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "mlp": MLPEncoder}
+_ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
+
+
+class _Residual(nn.Module):
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.conv2(torch.relu(self.conv1(torch.relu(x))))
+
+
+class ImpalaEncoder(nn.Module):
+    """The convolutions of Espeholt et al. 2018 ("IMPALA", figure 3, right), without its memory: stacks of a convolution, a
+    pooling that halves the picture, and residual blocks; then one layer of features.
+
+    Args:
+        shape: Of an observation: (H, W, 3), or (C, H, W).
+        channels: Of each stack.
+        blocks: Residual blocks of each stack.
+        features: Units of the last layer.
+    """
+
+    def __init__(
+        self, shape: Sequence[int], channels: Sequence[int] = (16, 32, 32), blocks: int = 2, features: int = 256
+    ) -> None:
+        super().__init__()
+        self.channels_last = shape[2] == 3 and shape[0] > 4
+        inputs, height, width = (shape[2], shape[0], shape[1]) if self.channels_last else shape
+        self.stacks = nn.ModuleList()
+        for outputs in channels:
+            layers = [nn.Conv2d(inputs, outputs, 3, padding=1), nn.MaxPool2d(3, 2, padding=1)]
+            self.stacks.append(nn.Sequential(*layers, *(_Residual(outputs) for _ in range(blocks))))
+            inputs, height, width = outputs, (height + 1) // 2, (width + 1) // 2
+        self.hidden = nn.Linear(inputs * height * width, features)
+        self.num_features = features
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Features, float32, shape (B, features), of observations, uint8 of 0 to 255."""
+        x = observations.permute(0, 3, 1, 2) if self.channels_last else observations
+        x = x.to(torch.float32, memory_format=torch.channels_last) / 255
+        for stack in self.stacks:
+            x = stack(x)
+        return torch.relu(self.hidden(torch.relu(x).flatten(1)))
+
+
+ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "impala": ImpalaEncoder, "mlp": MLPEncoder}
 """Name, as `model.json` writes it -> class; each has `num_features`."""
 
 

@@ -46,7 +46,6 @@ class VPTAgent:
     def __init__(self, name: str, network: VPT) -> None:
         self.name = name
         self.network = network
-        self._device = network.net.final_ln.weight.device
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
         """Begin a game with an empty memory.
@@ -63,22 +62,33 @@ class VPTAgent:
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
         """An action for each game; pictures are uint8, shape (H, W, 3)."""
-        size = self.network.architecture.img_shape
-        pictures = np.stack([resized(observation["picture"], size) for observation in observations])[:, None]
-        together = [
-            Memory(*(torch.cat(parts) for parts in zip(*memories, strict=True)))
-            for memories in zip(*(game.state for game in states), strict=True)
-        ]
         with torch.inference_mode():
-            output, after = self.network(torch.from_numpy(pictures).to(self._device), together)
+            output, after = self.network(*seen(self.network, observations, states))
+        remember(states, after)
         heads = [head[:, 0].cpu().numpy() for head in (output.buttons, output.camera)]
         chosen = []
         for number, game in enumerate(states):
-            game.state = [Memory(*(part[number : number + 1] for part in memory)) for memory in after]
             # The most probable after adding Gumbel noise is a draw from the probabilities.
             chosen.append([int(np.argmax(head[number] + game.rng.gumbel(size=head[number].shape))) for head in heads])
         buttons, camera = np.array(chosen).T
         return [Decision(action) for action in to_minerl(decode(Joint(buttons, camera)))]
+
+
+def seen(network: VPT, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> tuple[torch.Tensor, list[Memory]]:
+    """The pictures of some games, uint8, shape (B, 1, H, W, 3), and what the network remembers of them together."""
+    size = network.architecture.img_shape
+    pictures = np.stack([resized(observation["picture"], size) for observation in observations])[:, None]
+    together = [
+        Memory(*(torch.cat(parts) for parts in zip(*memories, strict=True)))
+        for memories in zip(*(game.state for game in states), strict=True)
+    ]
+    return torch.from_numpy(pictures).to(network.net.final_ln.weight.device), together
+
+
+def remember(states: Sequence[Game], after: list[Memory]) -> None:
+    """Give each game its part of what the network now remembers."""
+    for number, game in enumerate(states):
+        game.state = [Memory(*(part[number : number + 1] for part in memory)) for memory in after]
 
 
 def import_files(model: Path, weights: Path, folder: Path) -> Path:

@@ -29,6 +29,7 @@ from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
 from interplay.envs.voxel.origin import ready
 from interplay.envs.voxel.rewards import REWARDS
+from interplay.envs.voxel.starts import STARTS, put
 from interplay.errors import InterplayError, unknown_name
 from interplay.tasks import Task
 from interplay.world import Action, Stack, World, WorldError
@@ -58,12 +59,14 @@ OPTIONS: dict[str, Any] = {
     "inventory": False,
     "gamma": 0.0,
     "origin": False,
+    "start": "",
 }
 """Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
 items as names or [name, count], commands that build the scene, whether ESC ends the episode, one of `rewards.REWARDS`, the
 outcome check whose answers the last info has (one of `checks.names()` or `module:function`), whether the inventory is observed,
-how far the dark is raised (0 is how pictures were before there was this option, MineRL has 2), and whether the info has the
-origin: the cell of the first player's feet once the commands have run and 20 ticks have passed in which nobody acts."""
+how far the dark is raised (0 is how pictures were before there was this option, MineRL has 2), whether the info has the
+origin: the cell of the first player's feet once the commands have run and 20 ticks have passed in which nobody acts, and where
+the first player begins: one of `starts.STARTS`, or at the land's spawn."""
 
 _EARLIER = {"automatic": "check"}
 """Earlier names of options, in the tasks of recordings and of the built-in suite, whose content hashes they are part of."""
@@ -179,6 +182,7 @@ class VoxelEnv(PlayableEnv):
             named = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and _is_whole(item[1])
             check(isinstance(item, str) or named, "items", "a list of names and [name, count] pairs")
         check(options["reward"] in ("", *REWARDS), "reward", " or ".join(repr(name) for name in ("", *REWARDS)))
+        check(options["start"] in ("", *STARTS), "start", " or ".join(repr(name) for name in ("", *STARTS)))
         num_stacks = sum(len(stacks) for stacks in self._first_items())
         check(num_stacks <= len(CARRIED), "items", f"what fits {len(CARRIED)} slots; {num_stacks} are needed")
         commands = options["commands"]
@@ -214,6 +218,8 @@ class VoxelEnv(PlayableEnv):
         world.time = chosen["time"] % interplay.world.DAY_TICKS
         world.difficulty = chosen["difficulty"]
         world.rules |= chosen["rules"]
+        if chosen["start"]:
+            put(world, chosen["start"])
         for seat in range(len(self.task.seats)):
             if seat:
                 _stand_before_the_first(world, world.join())

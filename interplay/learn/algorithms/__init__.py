@@ -4,6 +4,7 @@ from typing import Any
 
 from interplay.learn.algorithms.bc import BC
 from interplay.learn.algorithms.bcq import BCQ
+from interplay.learn.algorithms.clone import Clone
 from interplay.learn.algorithms.cql import CQL
 from interplay.learn.algorithms.dqn import DQN
 from interplay.learn.algorithms.fbc import FilteredBC
@@ -15,6 +16,7 @@ LEARNERS: dict[str, type[Any]] = {
     "bc": BC,
     "fbc": FilteredBC,
     "bcq": BCQ,
+    "clone": Clone,
     "cql": CQL,
     "dqn": DQN,
     "iql": IQL,
@@ -23,4 +25,4 @@ LEARNERS: dict[str, type[Any]] = {
 }
 """Algorithm -> its learner; the settings are `interplay.learn.settings.CONFIGS`."""
 
-__all__ = ["BC", "BCQ", "CQL", "DQN", "IQL", "IQN", "LEARNERS", "SAC", "FilteredBC"]
+__all__ = ["BC", "BCQ", "CQL", "DQN", "IQL", "IQN", "LEARNERS", "SAC", "Clone", "FilteredBC"]

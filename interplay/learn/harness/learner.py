@@ -21,7 +21,7 @@ class Batch:
 
     Attributes:
         observations: uint8 or float32, shape (B, ...).
-        actions: int64, shape (B,).
+        actions: int64, shape (B,); of composed actions the choices, shape (B, 3).
         rewards: float32, shape (B,).
         next_observations: As `observations`; those themselves for a learner that does not look at them.
         continues: float32, shape (B,): 0 where the world ended the episode, so that nothing follows; 1 elsewhere, also where
@@ -56,7 +56,7 @@ class Given(NamedTuple):
 
     Attributes:
         observation_shape: Of one observation.
-        num_actions: Discrete actions of the seat.
+        num_actions: Discrete actions of the seat; of composed ones what they have to choose from in all.
         actions: int64: those of the decisions that it will be trained on.
         device: Of its networks.
     """

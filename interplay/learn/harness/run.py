@@ -16,6 +16,7 @@ import numpy as np
 import safetensors
 import torch
 
+from interplay.agents.actions import num_outputs
 from interplay.agents.policy import save_policy
 from interplay.files import is_disk_full, write_json
 from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
@@ -101,7 +102,7 @@ def run(
         TransitionError: If there is nothing to learn: other actions than discrete ones, or no rewards where they are needed.
         RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
     """
-    if not isinstance(space, gymnasium.spaces.Discrete):
+    if not config.is_composed and not isinstance(space, gymnasium.spaces.Discrete):
         raise TransitionError(f"task {task.id} has actions in {space}; {config.algorithm} needs discrete ones")
     if learner_class.needs_rewards and not np.any(data.rewards):
         raise TransitionError(
@@ -120,7 +121,7 @@ def _run(
     data: Transitions,
     config: TrainingConfig,
     task: Task,
-    space: gymnasium.spaces.Discrete,
+    space: gymnasium.Space[Any],
     folder: Path,
     device: torch.device,
     resume: bool,
@@ -135,7 +136,7 @@ def _run(
     batches = Batches(len(training), config.batch_size, config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        given = Given(data.observation_shape, int(space.n), np.asarray(data.actions[training]), device)
+        given = Given(data.observation_shape, num_outputs(space), np.asarray(data.actions[training]), device)
         learner = learner_class(config, given)
 
     def batch_of(update: int) -> Batch:

@@ -47,6 +47,18 @@ def _obtain_diamond_shovel(world: World, rng: np.random.Generator) -> Play:
     return play(world, rng)
 
 
+def _get_log(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.first_steps import get_log
+
+    return get_log(world, rng)
+
+
+def _walk_to_village(world: World, rng: np.random.Generator) -> Play:
+    from interplay.agents.scripted.blocks.first_steps import walk_to_village
+
+    return walk_to_village(world, rng)
+
+
 def _together(name: str) -> Callable[[World, int, np.random.Generator], Play]:
     def play(world: World, seat: int, rng: np.random.Generator) -> Play:
         from interplay.agents.scripted.blocks.together import BRAINS
@@ -67,6 +79,8 @@ BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
     "create_village_animal_pen": _create_village_animal_pen,
     "build_village_house": _build_village_house,
     "obtain_diamond_shovel": _obtain_diamond_shovel,
+    "get_log": _get_log,
+    "walk_to_village": _walk_to_village,
 }
 """Name of a task -> its player: every tick of an episode, one action each; with the ESC that ends it."""
 

@@ -1,0 +1,92 @@
+"""Rollouts as others lay them out: `<folder>/<task>/seed_<n>.mp4`, and beside each `seed_<n>.jsonl` with what happened.
+
+A line is a step: what was known before it, and the action. Nothing that is zero or empty is written, as in BEDD's rollouts
+(Milani et al. 2023). `interplay judge add-agent` takes such a folder.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents.base import AgentError
+from interplay.envs import make
+from interplay.files import replacing
+from interplay.record import Episode
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+
+def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) -> list[Path]:
+    """Write the video and the facts of each episode; what is there already is kept.
+
+    Args:
+        episodes: Of one agent, one for each task and seed.
+    Returns:
+        The videos, in the order of the episodes.
+
+    Raises:
+        AgentError: If two are of one task and seed, or the folder cannot be written to.
+        RecordingError: If a video cannot be made.
+    """
+    places = [folder / episode.task.name / f"seed_{episode.seed}.mp4" for episode in episodes]
+    twice = next((place for index, place in enumerate(places) if place in places[:index]), None)
+    if twice is not None:
+        raise AgentError(f"there are two episodes for {twice}\nPlay one episode for each seed.")
+    try:
+        for episode, video in zip(episodes, places, strict=True):
+            video.parent.mkdir(parents=True, exist_ok=True)
+            if not video.exists():
+                with replacing(video) as part:
+                    shutil.copyfile(archive.video(episode), part)
+            text = video.with_suffix(".jsonl")
+            if not text.exists():
+                with replacing(text) as part, part.open("w", encoding="utf-8") as file:
+                    file.writelines(json.dumps(line) + "\n" for line in facts(episode))
+    except OSError as error:
+        raise AgentError(
+            f"{folder} cannot be written to: {error.strerror}\n"
+            "What is whole stays. Make room, or name another folder:  --out DIR"
+        ) from None
+    return places
+
+
+def facts(episode: Episode) -> Iterator[dict[str, Any]]:
+    """A line for each of the T steps: `step`, `info` before it and `action`, without what is zero or empty.
+
+    Where a world is played again from its seed, `info` is all that it says; else it is what was recorded.
+    """
+    for step, (info, action) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
+        yield {"step": step, "info": _plain(info), "action": _plain(action)}
+
+
+def _infos(episode: Episode) -> Iterator[Mapping[str, Any]]:
+    if episode.frame_policy != "replay":
+        yield from (json.loads(text) for text in episode.steps().column("info").to_pylist())
+        return
+    env = make(episode.task)
+    try:
+        yield env.reset(seed=episode.seed)[1]
+        for action in episode.joint_actions()[:-1]:
+            yield env.step_unseen(action)[-1]
+    finally:
+        env.close()
+
+
+def _plain(value: Any) -> Any:
+    """As JSON values, without what is zero or empty; numbers of actions of one number stay."""
+    if isinstance(value, Mapping):
+        return {str(name): plain for name, part in value.items() if not _is_nothing(plain := _plain(part))}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _is_nothing(value: Any) -> bool:
+    return value in (0, "", None) or (isinstance(value, dict | list) and not (any(value) if isinstance(value, list) else value))

@@ -1,0 +1,13 @@
+"""Get a log: whether the player carries one, and said so."""
+
+from __future__ import annotations
+
+from interplay.envs.voxel.land import Answers
+from interplay.world.world import World
+
+
+def check(world: World) -> Answers:
+    """How many logs are carried, of any tree."""
+    stacks = [stack for stack in world.player.slots if stack is not None and stack.item.endswith("_log")]
+    logs = sum(stack.count for stack in stacks)
+    return {"logs": logs, "success": logs > 0 and world.said_done}

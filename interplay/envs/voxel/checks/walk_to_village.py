@@ -1,0 +1,20 @@
+"""Walk to a village: whether the player stands among its houses, and said so."""
+
+from __future__ import annotations
+
+from interplay.envs.voxel.land import Answers
+from interplay.envs.voxel.starts import distance_to
+from interplay.envs.voxel.village import houses_of
+from interplay.world.world import World
+
+NEAR = 6.0
+"""Blocks from a house that are still in the village."""
+NOWHERE = 256.0
+"""Distance where there is no village."""
+
+
+def check(world: World) -> Answers:
+    """How far the nearest building is, fields and pens included."""
+    me = world.player
+    far = min((distance_to(house.box, me.x, me.z) for house in houses_of(world)), default=NOWHERE)
+    return {"in_village": far <= NEAR, "distance": round(far, 1), "success": far <= NEAR and world.said_done}

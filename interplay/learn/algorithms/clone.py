@@ -1,0 +1,133 @@
+"""Cloning in first person: keys and camera, from pixels or from what VPT sees. One file, read top to bottom.
+
+From embeddings this is BEDD's baseline (Milani et al. 2023; their code for the sizes): three layers of 1024 units with tanh,
+then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC or not, each by itself. The loss is
+
+    mean(-log p(buttons) - log p(camera) - log p(escape)) - entropy_weight * entropy + l2_weight * sum(w^2) / 2
+
+and begins near ln(8641 * 121 * 2) = 14.553. From pixels the same choices are made by the convolutions of Espeholt et al. 2018
+(IMPALA, figure 3, right).
+
+Differences from BEDD's code: the learning rate is the one that is asked for, theirs was always 1e-3; there is no value network,
+which only `l2_weight` changed; a step counts as still if its choices are, theirs looked at the mouse before it was cut to bins;
+`mask_camera` leaves out the turn where the buttons say that there is none, and `escape_weight` lets the last step of an
+episode count for more, if asked for.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from interplay.agents import networks
+from interplay.agents.composed import NUM_PARTS, STILL_CHOICE, turns_camera
+from interplay.learn.algorithms.bc import initialise, shifted
+from interplay.learn.harness.learner import Acting, Batch, Given, adam, step
+from interplay.learn.settings import CloneConfig
+from interplay.learn.transitions import Transitions
+
+
+class Clone:
+    """Cloning of composed actions."""
+
+    looks_ahead = False
+    needs_rewards = False
+
+    def __init__(self, config: CloneConfig, given: Given) -> None:
+        self._config = config
+        architecture = {
+            "name": "feedforward",
+            "encoder": encoder(config, given.observation_shape),
+            "outputs": given.num_actions,
+        }
+        self.network = networks.build(architecture)
+        initialise(self.network)
+        given.ready(self.network)
+        self._acting = Acting(self.network, architecture)
+        self.modules = {"network": self.network}
+        self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
+
+    @staticmethod
+    def choose(data: Transitions, training: np.ndarray, config: CloneConfig) -> np.ndarray:
+        """The decisions that are learned from: those in which something was done, and every so many-th of them."""
+        if config.skip_still:
+            training = training[(np.asarray(data.actions[training]) != STILL_CHOICE).any(axis=1)]
+        return training[:: config.every]
+
+    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """One step on the loss of a batch."""
+        observations = batch.observations
+        if self._config.shift:
+            observations = shifted(observations, self._config.shift, generator)
+        parts = likelihoods(self.network(observations), batch.actions, mask_camera=self._config.mask_camera)
+        loss = self._loss(parts, batch.actions)
+        step(self.optimizers["network"], loss)
+        return {"loss": loss, **_named(parts)}
+
+    def _loss(self, parts: Likelihoods, actions: torch.Tensor) -> torch.Tensor:
+        config = self._config
+        weights = 1 + (config.escape_weight - 1) * actions[:, 2]
+        loss = -(weights * (parts.buttons + parts.camera + parts.escape)).mean()
+        if config.entropy_weight:
+            loss = loss - config.entropy_weight * parts.entropy.mean()
+        if config.l2_weight:
+            loss = loss + config.l2_weight * sum(weight.square().sum() for weight in self.network.parameters()) / 2
+        return loss
+
+    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
+        """Minus the logarithm of the likelihood, in all and of each choice, and the share of decisions matched in all three."""
+        parts = likelihoods(self.network(batch.observations), batch.actions, mask_camera=self._config.mask_camera)
+        return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
+
+    def acting(self) -> Acting:
+        """The network itself."""
+        return self._acting
+
+
+def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str, object]:
+    """IMPALA's convolutions for pictures, BEDD's layers for embeddings."""
+    shape = list(observation_shape)
+    if len(shape) == 3:
+        sizes = {"channels": list(config.channels), "blocks": config.blocks, "features": config.features}
+        return {"name": "impala", "shape": shape, **sizes}
+    return {"name": "mlp", "shape": shape, "hidden": list(config.hidden), "activation": "tanh"}
+
+
+class Likelihoods(NamedTuple):
+    """Of what a batch chose, each float32, shape (B,).
+
+    Attributes:
+        buttons, camera, escape: Logarithms of the probabilities of what was chosen; 0 for a turn that is masked.
+        entropy: Of all three together, in nats.
+        is_matched: Whether all three are the most likely ones, 0 or 1.
+    """
+
+    buttons: torch.Tensor
+    camera: torch.Tensor
+    escape: torch.Tensor
+    entropy: torch.Tensor
+    is_matched: torch.Tensor
+
+
+def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bool = False) -> Likelihoods:
+    """How likely choices are.
+
+    Args:
+        outputs: float32, shape (B, 8764): logits of the three choices in turn.
+        choices: int64, shape (B, 3).
+        mask_camera: Count a turn only where the buttons say that the camera turns.
+    """
+    logs = [part.log_softmax(1) for part in outputs.split(NUM_PARTS, dim=1)]
+    buttons, camera, escape = (log.gather(1, choices[:, [index]])[:, 0] for index, log in enumerate(logs))
+    if mask_camera:
+        camera = camera * turns_camera(choices[:, 0])
+    entropy = -torch.stack([(log.exp() * log).sum(1) for log in logs]).sum(0)
+    matched = torch.stack([log.argmax(1) == choices[:, index] for index, log in enumerate(logs)]).all(0)
+    return Likelihoods(buttons, camera, escape, entropy, matched.float())
+
+
+def _named(parts: Likelihoods) -> dict[str, torch.Tensor]:
+    losses = {"buttons": -parts.buttons, "camera": -parts.camera, "escape": -parts.escape}
+    return {"accuracy": parts.is_matched.mean()} | {name: value.mean() for name, value in losses.items()}

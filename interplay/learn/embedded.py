@@ -1,0 +1,123 @@
+"""Transitions whose observations are embeddings: each step of an episode is a decision, and sees the latent of its picture.
+
+Shards stay where `interplay demos embed` wrote them, a file for each episode, and are mapped: what a batch asks for is read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from interplay.learn.embed import DESCRIPTION, EmbedError, read_shard, shard_path
+from interplay.learn.reading import by, joined, labels_of, stream_of
+from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
+from interplay.record import Episode
+
+
+class Shards:
+    """The latents of many episodes, one after the other, as if they were one array.
+
+    Args:
+        parts: Of each episode, float32, shape (T + 1, hidsize).
+
+    Attributes:
+        shape: (latents in all, hidsize).
+    """
+
+    dtype = np.dtype(np.float32)
+
+    def __init__(self, parts: Sequence[np.ndarray]) -> None:
+        self._parts = parts
+        self._ends = np.cumsum([len(part) for part in parts])
+        self.shape = (int(self._ends[-1]), parts[0].shape[1])
+
+    def __getitem__(self, places: np.ndarray) -> np.ndarray:
+        """The latents at some places: float32, shape (*places.shape, hidsize)."""
+        flat = places.ravel()
+        found = np.empty((len(flat), self.shape[1]), np.float32)
+        owners = np.searchsorted(self._ends, flat, side="right")
+        for index in np.unique(owners).tolist():
+            part, here = self._parts[index], owners == index
+            found[here] = part[flat[here] - (self._ends[index] - len(part))]
+        return found.reshape(*places.shape, -1)
+
+
+def network_of(folder: Path) -> dict[str, Any]:
+    """Which VPT network wrote a folder of embeddings: `network`, its name, and `weights_sha256`.
+
+    Raises:
+        TransitionError: If it is no such folder.
+    """
+    path = folder / DESCRIPTION
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        return {name: document[name] for name in ("network", "weights_sha256")}
+    except (OSError, ValueError, LookupError, TypeError):
+        raise TransitionError(
+            f"{folder} is no folder of embeddings: {DESCRIPTION} is missing or damaged\n"
+            f"Make them:  interplay demos embed --task TASK --vpt NAME --out {folder}"
+        ) from None
+
+
+def load_embedded(
+    episodes: Sequence[Episode], folder: Path, *, seat: str | None = None, actor: str | None = None
+) -> Transitions:
+    """Decisions of episodes with composed actions, one at each step, seen as embeddings.
+
+    Args:
+        episodes: Each has a shard in the folder.
+        folder: What `interplay demos embed` wrote.
+        seat: Whose actions; None is the first seat.
+        actor: Whose decisions, as in `reading.load`.
+    Raises:
+        TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or is of
+            another width than the others; or there is no decision at all.
+    """
+    again = f"interplay demos embed --task {episodes[0].task_id} --vpt NAME --out {folder}"
+    paths = {episode.id: shard_path(folder, episode.id) for episode in episodes}
+    missing = [episode_id for episode_id, path in paths.items() if not path.exists()]
+    if missing:
+        raise TransitionError(
+            f"{folder} lacks embeddings of {len(missing)} of {len(episodes)} episodes, {missing[0]} among them\n"
+            f"Make them; those that are there are kept:  {again}"
+        )
+    parts: list[np.ndarray] = []
+    columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
+    names: dict[Owner, int] = {}
+    counts = []
+    base = 0
+    for index, episode in enumerate(episodes):
+        try:
+            part = read_shard(paths[episode.id])
+        except EmbedError as error:
+            raise TransitionError(str(error)) from None
+        if len(part) != episode.num_steps + 1:
+            raise TransitionError(
+                f"{paths[episode.id]} has {len(part)} latents, expected {episode.num_steps + 1}, one for each picture of the "
+                f"episode\nDelete it and make it again:  {again}"
+            )
+        if parts and part.shape[1] != parts[0].shape[1]:
+            raise TransitionError(
+                f"{paths[episode.id]} has {part.shape[1]} numbers in a latent, others have {parts[0].shape[1]}: they are of "
+                "different networks\nEmbed all episodes with one network, in a folder of its own:  "
+                f"interplay demos embed --task {episode.task_id} --vpt NAME --out DIR"
+            )
+        starts = np.arange(episode.num_steps)
+        stream = stream_of(episode, seat, starts, names) | {
+            "at": base + starts,
+            "first": np.full(len(starts), base),
+            "actions": labels_of(episode, seat, composed=True)(starts),
+            "offsets": np.zeros(len(starts), np.int8),
+            "episodes": np.full(len(starts), index),
+        }
+        for name, values in stream.items():
+            columns[name].append(values)
+        counts.append(EpisodeCounts(episode.id, episode.seed, episode.num_steps, len(starts)))
+        parts.append(part)
+        base += len(part)
+    held = {name: joined(columns[name], dtype) for name, dtype in COLUMNS.items()}
+    return by(actor, Transitions(Shards(parts), 0, **held, counts=tuple(counts), names=tuple(names)))
