@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
-_VERSION = 1
+_VERSION = 2
 
 
 def load(
@@ -113,6 +113,30 @@ def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return labels
 
 
+def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """How long until a person takes over, for each decision, see `Transitions.until_takeover`.
+
+    Args:
+        is_person: bool, shape (T,): whether a person acted at each step.
+        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
+    Returns:
+        int32, shape (len(starts),).
+
+    >>> until_takeover(np.array([1, 1, 0, 0, 0, 0, 1, 1, 1, 0], bool), np.array([0, 2, 4, 6, 8])).tolist()
+    [-1, 4, 2, 0, -1]
+    """
+    takeovers = np.flatnonzero(is_person[1:] & ~is_person[:-1]) + 1
+    result = np.full(len(starts), -1, np.int32)
+    if not len(takeovers):
+        return result
+    is_taken = is_person & (np.arange(len(is_person)) >= takeovers[0])
+    result[np.logical_and.reduceat(is_taken, starts)] = 0
+    following = np.searchsorted(takeovers, starts)
+    waits = ~is_person[starts] & (following < len(takeovers))
+    result[waits] = takeovers[following[waits]] - starts[waits]
+    return result
+
+
 def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_episode: Callable[[int], None] | None) -> None:
     """Read episodes into the files of a folder.
 
@@ -170,6 +194,8 @@ def _streams(
     num_steps = len(taken)
     rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
     owners = _owners(episode, asked["seat"], names)
+    is_person = np.isin(owners, [code for owner, code in names.items() if owner.kind == "human"])
+    said = episode.labels(asked["seat"])
     starts = {
         offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
         for offset in asked["offsets"]
@@ -197,6 +223,8 @@ def _streams(
             "offsets": np.full(number, offset),
             "episodes": np.full(number, index),
             "owners": np.where(least == most, least, -1),
+            "until_takeover": until_takeover(is_person, its_starts),
+            "labels": np.full(number, -1) if said is None else held_actions(said, its_starts),
         }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from interplay.agents.policy import action_space_of
@@ -39,6 +40,9 @@ def train(
     name: str,
     *,
     resume: bool = False,
+    episodes: list[Episode] | None = None,
+    expert: str | None = None,
+    notes: Mapping[str, Any] = MappingProxyType({}),
     on_episode: Callable[[int, int], None] | None = None,
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
@@ -52,6 +56,9 @@ def train(
         config: Which episodes, and how to learn from them; its class says which algorithm.
         name: Of the policy: letters, digits, `-`, `_`, `.`.
         resume: Continue a run that was stopped, from its last checkpoint if it reached one.
+        episodes: What to learn from; where it is not given, what `config` says.
+        expert: Learn what this agent did and said in them, whoever else acted.
+        notes: More for `model.json`; JSON values.
         on_episode: Called with episodes read and to be read.
         on_update: Called with updates done and planned.
         on_metrics: Called with each line of metrics.
@@ -72,20 +79,20 @@ def train(
         from interplay.learn.plots import save_curves
 
         reward = None if config.reward is None else _reward_of(archive, config, task, config.reward)
-        episodes = matching_episodes(archive, config, task)
+        episodes = matching_episodes(archive, config, task) if episodes is None else episodes
         data = load(
             episodes,
             observation=config.observation,
             offsets=config.offsets,
             seat=config.seat,
-            actor=config.actor,
+            actor=config.actor if expert is None else None,
             cache=archive.root / FOLDER,
             on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
         )
-        notes: dict[str, Any] = {}
+        data = data if expert is None else data.labelled(expert)
         if reward is not None:
             data = _rewarded(archive, config, episodes, data, reward)
-            notes["reward"] = reward.origin()
+            notes = {**notes, "reward": reward.origin()}
         space = action_space_of(task, config.seat)
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)

@@ -16,6 +16,7 @@ LEARNERS: dict[str, type[Any]] = {
     "fbc": FilteredBC,
     "bcq": BCQ,
     "cql": CQL,
+    "dagger": BC,
     "dqn": DQN,
     "iql": IQL,
     "iqn": IQN,
