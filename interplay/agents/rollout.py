@@ -116,7 +116,9 @@ def _check_own_objects(agents: Iterable[tuple[str, Agent | SimpleAgent]]) -> Non
             )
 
 
-def _play(episode: RecordedEpisode, seated: Mapping[str, SeatedAgent | AskedSeat], seed: int, watch: Callable[[Frame], None]) -> str:
+def _play(
+    episode: RecordedEpisode, seated: Mapping[str, SeatedAgent | AskedSeat], seed: int, watch: Callable[[Frame], None]
+) -> str:
     """Play to the end or the limit; returns the outcome."""
     world = episode.env
     _, info = episode.start(seed)

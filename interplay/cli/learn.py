@@ -226,6 +226,7 @@ def _learn_dagger(
     )
     with stage_bars() as report:
         lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
+    place = place_options(data, database)
     rows = [
         [
             line["agent"],
@@ -246,7 +247,7 @@ def _learn_dagger(
                 rows,
                 title=f"{out}: {len(lines)} rounds on {settings.task}",
             ),
-            f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{place_options(data, database)}",
+            f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{place}",
         ),
     )
 

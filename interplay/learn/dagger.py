@@ -2,8 +2,8 @@
 imitation learning and structured prediction to no-regret online learning", algorithm 3.1).
 
 A clone sees only states to which its demonstrator came. When it plays, its own mistakes lead elsewhere, and there it knows
-nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on the
-labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the decisions
+nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on
+the labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the decisions
 itself, `expert_share ** (n - 1)`: beta_n in the paper, whose recommended schedule is share 0, beta_1 = 1 and 0 after that.
 
 With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has what the expert
@@ -172,14 +172,16 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         if different := [setting for setting in now if before.get(setting) != now[setting]]:
             setting = different[0]
             raise ConfigError(
-                f"the run {name!r} in {folder} was begun with {setting} {before.get(setting)!r}, and now it is {now[setting]!r}\n"
+                f"the run {name!r} in {folder} was begun with {setting} {before.get(setting)!r}, "
+                f"and now it is {now[setting]!r}\n"
                 f"Go on as it was begun:  interplay learn dagger --out {name} --resume    Or choose another name."
             )
         if (folder / "rounds.json").exists():
             rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
         if len(rounds) > config.rounds:
             raise ConfigError(
-                f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; what it made stays\n"
+                f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
+                "what it made stays\n"
                 f"Ask for {len(rounds)} rounds or more, or choose another name."
             )
     write_json(folder / "config.json", config.to_json(), indent=2)
@@ -271,9 +273,7 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
     """In how many decisions of an episode a person acted all the time."""
-    people = {
-        held.actor for held in episode.seats if held.actor_kind == "human" and actor in (None, "human", held.actor)
-    }
+    people = {held.actor for held in episode.seats if held.actor_kind == "human" and actor in (None, "human", held.actor)}
     acted = np.isin(_owners(episode, seat), list(people))
     return int(np.logical_and.reduceat(acted, np.arange(0, len(acted), skip)).sum())
 
@@ -322,7 +322,7 @@ def _train(
     what = f"round {last.number}: training {last.agent}"
     train(
         archive,
-        config,
+        config if last.number > 1 else replace(config, equal_shares=False),  # nobody has taken over yet
         last.agent,
         resume=(folder / "config.json").exists(),
         episodes=[archive.get(game.episode) for one in rounds for game in one.games],

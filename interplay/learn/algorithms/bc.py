@@ -6,9 +6,9 @@ Each update takes one Adam step on the cross-entropy between the network's actio
 Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way, and
 the policy draws from its probabilities when it plays instead of taking the most probable action, because a clone of someone who
 varies gets stuck otherwise. `beta` is d3rlpy's penalty, for results that must compare with its. Decisions of people who took
-over from an agent can weigh more: with `equal_shares` as much as all others together ("intervention-weighted regression",
-Mandlekar et al. 2020, "Human-in-the-loop imitation learning using remote teleoperation"), by a weight in the loss where the paper
-draws half of each batch from either.
+over from an agent can weigh more: with `equal_shares` as much as all others together, as in intervention-weighted regression
+(Mandlekar et al. 2020, "Human-in-the-loop imitation learning using remote teleoperation"); here by a weight in the loss, where
+the paper draws half of each batch from either.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
         raw[0] = others / counts[0]
     if not raw @ counts > 0:
         raise TransitionError(
-            f"no decision has a weight: {counts[0]} were taken over, {counts[1]} came shortly before that, {counts[2]} are others\n"
+            f"no decision has a weight: {counts[0]} were taken over, {counts[1]} came shortly before, {counts[2]} are others\n"
             "Give one of --takeover-weight, --before-weight and --rest-weight that is above 0."
         )
     return raw * counts.sum() / (raw @ counts)

@@ -129,7 +129,9 @@ def _run(
     batches = Batches(len(training), config.batch_size, config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        given = Given(data.observation_shape, int(space.n), np.asarray(data.actions[training]), device, data.until_takeover[training])
+        given = Given(
+            data.observation_shape, int(space.n), np.asarray(data.actions[training]), device, data.until_takeover[training]
+        )
         learner = learner_class(config, given)
 
     def batch_of(update: int) -> Batch:
