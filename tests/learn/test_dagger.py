@@ -1,4 +1,4 @@
-"""Rounds in which a learner plays and an expert says what to do: what is recorded and learned, and that kills change nothing."""
+"""Rounds in which a learner plays and an expert says what to do: what is recorded and learned, and that kills do no harm."""
 
 import json
 import time
