@@ -4,7 +4,7 @@ imitation learning and structured prediction to no-regret online learning", algo
 A clone sees only states to which its demonstrator came. When it plays, its own mistakes lead elsewhere, and there it knows
 nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on
 the labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the
-decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. Share 0 is its schedule without a parameter, beta_n = I(n = 1).
+decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. Share 0 is its schedule without a parameter, 1 and then 0.
 
 With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has what the expert
 would have done. With people as experts, the learner plays at a wheel that they share, and what they do after taking over is
