@@ -2,7 +2,7 @@
 labels. `python -m bench.dagger [--json]`.
 
 Cart and pole, and an expert who never comes near to falling: its clones know nothing of a pole that leans. Three runs of five
-rounds, 100 labels each, and two of cloning for each: `bc` learns from 500 decisions of the expert in a row, `bc_same_worlds`
+rounds, 40 labels each, and two of cloning for each: `bc` learns from 200 decisions of the expert in a row, `bc_same_worlds`
 from its decisions in the very worlds and rounds of the first, with the expert at the wheel all the time. The same networks and
 numbers of updates; returns are means over the task's held-out seeds, at most 500.
 Exit status 1 unless the rounds beat both in every run, and the 95 % interval of the difference (by runs and seeds, drawn again
@@ -33,7 +33,7 @@ EXPERT = "bench.cartpole:BalanceAgent"
 NUM_DRAWS = 10_000
 
 
-def measure(archive: Archive, *, seed: int, rounds: int, labels: int, updates: int) -> dict[str, Any]:
+def measure(archive: Archive, *, seed: int, rounds: int, labels: int, updates: int, num_games: int) -> dict[str, Any]:
     """Returns on the held-out seeds of the three ways to spend the labels, and what was seen on the way."""
     task = find(TASK)
     common: dict[str, Any] = {"updates": updates, "seed": seed, "hidden": (64, 64), "batch_size": 64, "validation": 0.0}
@@ -56,7 +56,7 @@ def measure(archive: Archive, *, seed: int, rounds: int, labels: int, updates: i
     found: dict[str, Any] = {"seed": seed}
     for name, way in ways.items():
         lines = dagger(archive, way, f"{name}-{seed}")
-        games = evaluate(archive, task, lines[-1]["agent"], task.held_out_seeds, video=False)
+        games = evaluate(archive, task, lines[-1]["agent"], task.held_out_seeds[:num_games], video=False)
         found[name] = [game.total_reward for game in games]
         found[f"{name}_labels"] = sum(line["labels"] for line in lines)
         if name == "dagger":
@@ -76,8 +76,9 @@ def main() -> None:
     """Run it and print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--labels", type=int, default=100, help="of each round")
+    parser.add_argument("--labels", type=int, default=40, help="of each round")
     parser.add_argument("--updates", type=int, default=500, help="of each policy")
+    parser.add_argument("--games", type=int, default=10, help="of each way, on held-out seeds")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--data", type=Path, help="keep everything there; a folder for a while if not given")
     parser.add_argument("--json", action="store_true")
@@ -85,7 +86,8 @@ def main() -> None:
     runs = []
     with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(options.data or Path(folder))) as archive:
         for seed in range(1, options.seeds + 1):
-            runs.append(measure(archive, seed=seed, rounds=options.rounds, labels=options.labels, updates=options.updates))
+            one = {"rounds": options.rounds, "labels": options.labels, "updates": options.updates, "num_games": options.games}
+            runs.append(measure(archive, seed=seed, **one))
             means = {name: round(float(np.mean(runs[-1][name])), 1) for name in ("dagger", "bc", "bc_same_worlds")}
             print(f"seed {seed}: mean returns {means}", file=sys.stderr, flush=True)
     found: dict[str, Any] = {"rounds": options.rounds, "labels": options.rounds * options.labels, "runs": []}
