@@ -147,13 +147,14 @@ def dagger(
             if number > len(rounds):
                 player = (expert or config.expert) if number == 1 else rounds[-1].agent
                 rounds.append(Round(number, f"{name}.{number}", player, config.expert_share ** (number - 1)))
-            if not rounds[-1].is_complete:
+            now = number - 1
+            if not rounds[now].is_complete:
                 played = (
-                    _learner_plays(archive, task, config, rounds[-1], report)
+                    _learner_plays(archive, task, config, rounds[now], report)
                     if expert is not None
-                    else _people_play(archive, task, config, rounds[-1], report, say, pause)
+                    else _people_play(archive, task, config, rounds[now], report, say, pause)
                 )
-                for rounds[-1] in played:
+                for rounds[now] in played:
                     write_json(folder / "rounds.json", [one.to_json() for one in rounds], indent=1)
             _train(archive, config, name, expert, rounds[:number], report)
             lines = _log(archive, folder, rounds[:number])
@@ -167,7 +168,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         ConfigError: If they differ, or it has more rounds already.
     """
     rounds: list[Round] = []
-    if (folder / "config.json").exists():
+    if (folder / "rounds.json").exists():  # until something was played, settings may change
         before, now = DaggerConfig.read(folder / "config.json").fixed(), config.fixed()
         if different := [setting for setting in now if before.get(setting) != now[setting]]:
             setting = different[0]
@@ -176,8 +177,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
                 f"and now it is {now[setting]!r}\n"
                 f"Go on as it was begun:  interplay learn dagger --out {name} --resume    Or choose another name."
             )
-        if (folder / "rounds.json").exists():
-            rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
+        rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
         if len(rounds) > config.rounds:
             raise ConfigError(
                 f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
