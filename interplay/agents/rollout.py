@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from interplay.agents.asked import Asked, AskedSeat
 from interplay.agents.base import Agent, AgentError, SeatedAgent, SimpleAgent
 from interplay.envs import Frame, FramePolicy, make
 from interplay.errors import unknown_name
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def rollout(
     archive: Archive,
     task: Task,
-    agent: Agent | SimpleAgent | Mapping[str, Agent | SimpleAgent],
+    agent: Agent | SimpleAgent | Asked | Mapping[str, Agent | SimpleAgent | Asked],
     seed: int,
     *,
     rng: np.random.Generator,
@@ -41,7 +42,8 @@ def rollout(
         archive: Where the episode goes.
         task: What is played.
         agent: Who plays; it begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for
-            each; they draw from generators of their own that `rng` spawns.
+            each; they draw from generators of their own that `rng` spawns. An `Asked` is a learner with an expert beside:
+            the recording keeps what the expert would have done (`Episode.labels`), and who acted.
         seed: Seed of the environment.
         rng: The agent's generator.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
@@ -54,14 +56,17 @@ def rollout(
     """
     agents = agent if isinstance(agent, Mapping) else {task.seats[0]: agent}
     check_seats(task, agents)
-    _check_own_objects(agents)
+    _check_own_objects([(seat, one) for seat, each in agents.items() for one in _objects(each)])
     generators = [rng] if len(agents) == 1 else rng.spawn(len(agents))
     # First: an agent that cannot play this task should leave no trace.
-    seated = {seat: SeatedAgent(agents[seat], task, rng=own) for seat, own in zip(task.seats, generators, strict=True)}
+    seated = {seat: _seated(agents[seat], task, own) for seat, own in zip(task.seats, generators, strict=True)}
     world = make(task, frames=frames)
     try:
         owners = {seat: Owner(each.name, "agent") for seat, each in agents.items()}
-        recorder = archive.recorder(task, world, seed=seed, owners=owners, episode_id=episode_id, created_at=created_at)
+        experts = {seat: each.expert.name for seat, each in agents.items() if isinstance(each, Asked)}
+        recorder = archive.recorder(
+            task, world, seed=seed, owners=owners, experts=experts, episode_id=episode_id, created_at=created_at
+        )
         try:
             outcome = _play(RecordedEpisode(world, recorder, max_steps=max_steps), seated, seed, watch)
         except BaseException:
@@ -90,10 +95,19 @@ def check_seats(task: Task, given: Iterable[str]) -> None:
         )
 
 
-def _check_own_objects(agents: Mapping[str, Agent | SimpleAgent]) -> None:
+def _objects(agent: Agent | SimpleAgent | Asked) -> tuple[Agent | SimpleAgent, ...]:
+    return (agent.learner, agent.expert) if isinstance(agent, Asked) else (agent,)
+
+
+def _seated(agent: Agent | SimpleAgent | Asked, task: Task, rng: np.random.Generator) -> SeatedAgent | AskedSeat:
+    kind = AskedSeat if isinstance(agent, Asked) else SeatedAgent
+    return kind(agent, task, rng=rng)  # type: ignore[arg-type]
+
+
+def _check_own_objects(agents: Iterable[tuple[str, Agent | SimpleAgent]]) -> None:
     """Refuse a simple agent in two seats: it keeps the state of one game in itself."""
     seat_of: dict[int, str] = {}
-    for seat, agent in agents.items():
+    for seat, agent in agents:
         other = seat_of.setdefault(id(agent), seat)
         if other != seat and not isinstance(agent, Agent):
             raise AgentError(
@@ -102,15 +116,21 @@ def _check_own_objects(agents: Mapping[str, Agent | SimpleAgent]) -> None:
             )
 
 
-def _play(episode: RecordedEpisode, seated: Mapping[str, SeatedAgent], seed: int, watch: Callable[[Frame], None]) -> str:
+def _play(
+    episode: RecordedEpisode, seated: Mapping[str, SeatedAgent | AskedSeat], seed: int, watch: Callable[[Frame], None]
+) -> str:
     """Play to the end or the limit; returns the outcome."""
     world = episode.env
     _, info = episode.start(seed)
     watch(world.view())
     for seat, each in seated.items():
         each.sit(world, seat, info)
+    asked = {seat: each for seat, each in seated.items() if isinstance(each, AskedSeat)}
     while True:
-        step = episode.step({seat: each.act() for seat, each in seated.items()})
+        actions = {seat: each.act() for seat, each in seated.items()}
+        owners = {seat: each.owner for seat, each in asked.items()}
+        labels = {seat: each.label for seat, each in asked.items()}
+        step = episode.step(actions, owners=owners or None, labels=labels)
         watch(world.view())
         if episode.outcome is not None:
             return episode.outcome

@@ -27,7 +27,7 @@ from interplay.cli.common import (
 from interplay.errors import InterplayError
 from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig
-from interplay.learn.settings import RewardConfig
+from interplay.learn.settings import DaggerConfig, RewardConfig
 from interplay.learn.train import model_folder
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ DOES = {
     "bcq": "Batch-constrained Q-learning: the best of the actions that players take.",
     "clone": "Cloning in first person: keys and camera, from pixels or from embeddings of VPT.",
     "cql": "Conservative Q-learning: the values of actions that nobody took are kept low.",
+    "dagger": "Rounds in which the learner plays and an expert, an agent or a person, says what to do (DAgger).",
     "dqn": "Deep Q-network: the action with the highest value.",
     "iql": "Implicit Q-learning: imitate most the actions that turned out best.",
     "iqn": "Implicit quantile network: learn the whole distribution of returns, take the action with the highest mean.",
@@ -96,7 +97,7 @@ def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable
         ]
     )
     name = config_class.algorithm
-    actor = " --actor human" if "actor" in settings else ""
+    actor = " --expert scripted" if name == "dagger" else " --actor human" if "actor" in settings else ""
     task = "first-person/get_log" if getattr(config_class, "is_composed", False) else "atari/space_invaders"
     run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {task}{actor} --out my-{name}"
     return run
@@ -201,6 +202,60 @@ def _learn_reward(
         | result.description,
         as_json=as_json,
         text=_reward_text(out, settings.task, result, place_options(data, database)),
+    )
+
+
+def _learn_dagger(
+    config_class: type[DaggerConfig],
+    given: dict[str, Any],
+    *,
+    out: str | None,
+    config: Path | None,
+    resume: bool,
+    data: Path,
+    database: str | None,
+    as_json: bool,
+    preset: str | None = None,
+    fast: bool = False,
+) -> None:
+    """Learn in rounds as asked, show how far they are, and say what came of them."""
+    from rich.console import Group
+
+    from interplay.learn.dagger import dagger
+
+    archive = open_archive(data, database)
+    if not given.get("where", True):
+        del given["where"]
+    if out is None:
+        raise typer.BadParameter("say what to call the policies:  --out NAME")
+    settings = _settings(
+        config_class, given, model_folder(archive, out), out, "config.json", config, resume, preset=preset, fast=fast
+    )
+    with stage_bars() as report:
+        lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
+    place = place_options(data, database)
+    rows = [
+        [
+            line["agent"],
+            line["player"],
+            f"{line['games']}",
+            f"{line['labels']}",
+            "" if line["matched"] is None else f"{line['matched']:.1%}",
+            f"{line['mean_return']:.4g}",
+        ]
+        for line in lines
+    ]
+    emit(
+        {"run": out, "task": settings.task, "agent": lines[-1]["agent"], "rounds": lines, "config": settings.to_json()},
+        as_json=as_json,
+        text=Group(
+            table(
+                ["agent", "who played", "#games", "#labels", "#matched the expert", "#mean return"],
+                rows,
+                title=f"{out}: {len(lines)} rounds on {settings.task}",
+            ),
+            f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{place}",
+        ),
     )
 
 
@@ -357,4 +412,5 @@ def _benchmark_text(results: Results, place: str) -> Any:
 for _name, _config_class in CONFIGS.items():
     app.command(_name)(command(_config_class, _learn))
 app.command(PPOConfig.algorithm)(command(PPOConfig, _learn))
+app.command(DaggerConfig.algorithm)(command(DaggerConfig, _learn_dagger))
 app.command(RewardConfig.algorithm)(command(RewardConfig, _learn_reward))

@@ -109,6 +109,10 @@ class RunConfig:
         free = {item.name for item in fields(self) if item.metadata["is_free"]}
         return {name: value for name, value in self.to_json().items() if name not in free}
 
+    def run_of(self, folder: Path) -> str:
+        """What `--out` was for the run in a folder."""
+        return folder.name
+
     @classmethod
     def preset(cls, name: str, task: str, **settings: Any) -> Self:
         """The settings of this name for a task; the rest as given.

@@ -113,6 +113,7 @@ def load_embedded(
             "actions": labels_of(episode, seat, composed=True)(starts),
             "offsets": np.zeros(len(starts), np.int8),
             "episodes": np.full(len(starts), index),
+            "labels": np.full(len(starts), -1),
         }
         for name, values in stream.items():
             columns[name].append(values)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
-_VERSION = 1
+_VERSION = 2
 
 
 def load(
@@ -127,6 +127,30 @@ def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return labels
 
 
+def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """How long until a person takes over, for each decision, see `Transitions.until_takeover`.
+
+    Args:
+        is_person: bool, shape (T,): whether a person acted at each step.
+        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
+    Returns:
+        int32, shape (len(starts),).
+
+    >>> until_takeover(np.array([1, 1, 0, 0, 0, 0, 1, 1, 1, 0], bool), np.array([0, 2, 4, 6, 8])).tolist()
+    [-1, 4, 2, 0, -1]
+    """
+    takeovers = np.flatnonzero(is_person[1:] & ~is_person[:-1]) + 1
+    result = np.full(len(starts), -1, np.int32)
+    if not len(takeovers):
+        return result
+    is_taken = is_person & (np.arange(len(is_person)) >= takeovers[0])
+    result[np.logical_and.reduceat(is_taken, starts)] = 0
+    following = np.searchsorted(takeovers, starts)
+    waits = ~is_person[starts] & (following < len(takeovers))
+    result[waits] = takeovers[following[waits]] - starts[waits]
+    return result
+
+
 def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_episode: Callable[[int], None] | None) -> None:
     """Read episodes into the files of a folder.
 
@@ -202,6 +226,7 @@ def _streams(
     """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
     labels = labels_of(episode, asked["seat"], composed=asked.get("composed", False))
+    said = None if asked.get("composed", False) else episode.labels(asked["seat"])
     num_steps = episode.num_steps
     starts = {
         offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
@@ -221,6 +246,7 @@ def _streams(
             "actions": labels(its_starts),
             "offsets": np.full(len(its_starts), offset),
             "episodes": np.full(len(its_starts), index),
+            "labels": np.full(len(its_starts), -1) if said is None else held_actions(said, its_starts),
         }
 
 
@@ -233,6 +259,7 @@ def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dic
     rewards = episode.rewards(seat)
     rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
     owners = _owners(episode, seat, names)
+    is_person = np.isin(owners, [code for owner, code in names.items() if owner.kind == "human"])
     is_last = np.arange(len(starts)) == len(starts) - 1
     least, most = (function.reduceat(owners, starts) for function in (np.minimum, np.maximum))
     return {
@@ -242,6 +269,7 @@ def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dic
         "steps": starts,
         "held": np.diff(np.append(starts, episode.num_steps)),
         "owners": np.where(least == most, least, -1),
+        "until_takeover": until_takeover(is_person, starts),
     }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from interplay.learn.config import ConfigError, RunConfig, TrainingConfig, setting
@@ -28,6 +29,7 @@ class BCConfig(TrainingConfig):
         "fast": {"updates": 2000, "learning_rate": 2e-3, "shift": 1, "temperature": 0.6, "max_seconds": 45.0},
         "paper": {**_PAPER, "learning_rate": 1e-3, "batch_size": 100, "beta": 0.5},
         "code": {**_CODE, "learning_rate": 3e-5, "beta": 0.5},
+        "iwr": {"actor": "any", "equal_shares": True},
     }
 
     schedule: str = setting(
@@ -40,6 +42,11 @@ class BCConfig(TrainingConfig):
     beta: float = setting(0.0, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
     shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
     balance: float = setting(0.0, "0 keeps each action's own frequency, 1 gives all actions the same weight.", low=0, high=1)
+    takeover_weight: float = setting(1.0, "Weight of a decision of a person who took over from an agent.", low=0, high=1e6)
+    before_weight: float = setting(1.0, "Weight of an agent's decision shortly before a person took over.", low=0, high=1e6)
+    rest_weight: float = setting(1.0, "Weight of every other decision.", low=0, high=1e6)
+    before_steps: int = setting(60, "Steps before a takeover that count as shortly before it.", low=0, high=10**9)
+    equal_shares: bool = setting(False, "Give the decisions that people took over as much weight as all others together.")
 
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
@@ -112,6 +119,41 @@ class CloneConfig(TrainingConfig):
             raise ConfigError(
                 "offsets and shift are for pictures, and embeddings has none\nLearn without them: every step is a decision."
             )
+
+
+@dataclass(frozen=True)
+class DaggerConfig(BCConfig):
+    """Rounds in which the learner plays and an expert says what to do, see `interplay.learn.dagger`."""
+
+    algorithm: ClassVar[str] = "dagger"
+
+    expert: str = setting("scripted", "Who says what to do: the name of an agent, or person.")
+    rounds: int = setting(5, "Rounds; each makes an agent of its own.", low=1, high=1000, is_free=True)
+    labels: int = setting(1000, "Decisions in each round for which the expert says what to do.", low=1, high=10**9)
+    expert_share: float = setting(
+        0.0, "Share of the decisions that the expert makes itself in round 2; in round n to the power of n - 1.", low=0, high=1
+    )
+    wait: bool = setting(True, "Wait until people have played enough; else go on with the games that are there.", is_free=True)
+    url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work, as for every run.
+
+        Raises:
+            ConfigError: Naming the setting.
+        """
+        super().__post_init__()
+        if self.where and not self.by_person:
+            raise ConfigError(f"where chooses among people's games, and here {self.expert!r} says what to do; leave it out")
+
+    @property
+    def by_person(self) -> bool:
+        """Whether people say what to do, by playing."""
+        return self.expert == "person"
+
+    def run_of(self, folder: Path) -> str:
+        """The name without the number of the round."""
+        return folder.name.rpartition(".")[0]
 
 
 @dataclass(frozen=True)

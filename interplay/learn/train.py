@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from interplay.agents.composed import CHOICES, CODING, is_composed
@@ -43,6 +44,9 @@ def train(
     name: str,
     *,
     resume: bool = False,
+    episodes: list[Episode] | None = None,
+    expert: str | None = None,
+    notes: Mapping[str, Any] = MappingProxyType({}),
     on_episode: Callable[[int, int], None] | None = None,
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
@@ -56,6 +60,9 @@ def train(
         config: Which episodes, and how to learn from them; its class says which algorithm.
         name: Of the policy: letters, digits, `-`, `_`, `.`.
         resume: Continue a run that was stopped, from its last checkpoint if it reached one.
+        episodes: What to learn from; where it is not given, what `config` says.
+        expert: Learn what this agent did and said in them, whoever else acted.
+        notes: More for `model.json`; JSON values.
         on_episode: Called with episodes read and to be read.
         on_update: Called with updates done and planned.
         on_metrics: Called with each line of metrics.
@@ -76,15 +83,14 @@ def train(
 
         reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
         space = _space_of(config, task)
-        episodes = matching_episodes(archive, config, task)
-        notes: dict[str, Any] = {}
+        episodes = matching_episodes(archive, config, task) if episodes is None else episodes
         if isinstance(config, CloneConfig):
-            notes["coding"] = CODING
+            notes = {**notes, "coding": CODING}
         if isinstance(config, CloneConfig) and config.embeddings is not None:
             from interplay.learn.embedded import load_embedded, network_of
 
             embeddings = Path(config.embeddings)
-            notes["embedding"] = network_of(embeddings)
+            notes = {**notes, "embedding": network_of(embeddings)}
             data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
         else:
             data = load(
@@ -92,14 +98,15 @@ def train(
                 observation=config.observation,
                 offsets=config.offsets,
                 seat=config.seat,
-                actor=config.actor,
+                actor=config.actor if expert is None else None,
                 composed=config.is_composed,
                 cache=archive.root / FOLDER,
                 on_episode=None if on_episode is None else lambda done: on_episode(done, len(episodes)),
             )
+        data = data if expert is None else data.labelled(expert)
         if reward is not None:
             data = _rewarded(archive, config, episodes, data, reward)
-            notes["reward"] = reward.origin()
+            notes = {**notes, "reward": reward.origin()}
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
         draw_curves(folder)

@@ -25,6 +25,8 @@ COLUMNS: dict[str, Any] = {
     "offsets": np.int8,
     "episodes": np.int32,
     "owners": np.int16,
+    "until_takeover": np.int32,
+    "labels": np.int64,
 }
 """What `Transitions` holds of each decision -> its type."""
 
@@ -73,6 +75,10 @@ class Transitions:
         offsets: int8, shape (N,): the offset of its stream.
         episodes: int32, shape (N,): index into `counts`.
         owners: int16, shape (N,): index into `names` of who acted in all its steps; -1 where several did, or nobody.
+        until_takeover: int32, shape (N,): 0 where a person acted in all its steps who had taken over from an agent; n above 0
+            where an agent acted at its first step, and a person took over n steps later; -1 elsewhere.
+        labels: int64, shape (N,): what an expert who was asked at each step would have done for most of its steps; -1 where
+            nobody was asked.
         counts: One entry per episode.
         names: Who acted.
     """
@@ -90,6 +96,8 @@ class Transitions:
     offsets: np.ndarray = field(repr=False)
     episodes: np.ndarray = field(repr=False)
     owners: np.ndarray = field(repr=False)
+    until_takeover: np.ndarray = field(repr=False)
+    labels: np.ndarray = field(repr=False)
     counts: tuple[EpisodeCounts, ...] = field(repr=False)
     names: tuple[Owner, ...]
 
@@ -138,6 +146,13 @@ class Transitions:
         """
         codes = [code for code, owner in enumerate(self.names) if actor in owner]
         return self.only(np.isin(self.owners, codes))
+
+    def labelled(self, expert: str) -> Self:
+        """Those that say what an expert does there, with that as their action: those for which it was asked, and those in whose
+        steps it acted itself."""
+        is_asked = self.labels >= 0
+        acted = np.isin(self.owners, [code for code, owner in enumerate(self.names) if owner.name == expert])
+        return replace(self, actions=np.where(is_asked, self.labels, self.actions)).only(is_asked | acted)
 
     def only(self, wanted: np.ndarray) -> Self:
         """Some of the decisions, by a mask or indices; `counts` says how many are left of each episode."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.envs.base import PlayableEnv
@@ -235,6 +236,7 @@ class Archive:
         actor_kind: str = "",
         participant_id: int | None = None,
         owners: Mapping[str, Owner] | None = None,
+        experts: Mapping[str, str] = MappingProxyType({}),
         session_id: str | None = None,
         episode_id: str | None = None,
         created_at: datetime | None = None,
@@ -247,6 +249,7 @@ class Archive:
             actor: Name of who sits in every seat, where they are all one's; with `actor_kind` and `participant_id`.
             actor_kind: `human`, `agent` or `model`.
             owners: Seat -> who sits there; instead of `actor`.
+            experts: Seat -> name of an agent that is asked at each step what it would do.
             created_at: UTC; now when not given.
             folder: Of its journal; what is written elsewhere than in `journal_folder`, `repair` does not seal.
         Raises:
@@ -271,6 +274,7 @@ class Archive:
             session_id=session_id,
             created_at=created_at,
             statistics=self.statistics_of(task),
+            experts=experts,
         )
         recorder = Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
         recorder.collection.sittings = self.sittings(header)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ def new_header(
     session_id: str | None,
     created_at: datetime | None = None,
     statistics: tuple[StatisticSpec, ...] = (),
+    experts: Mapping[str, str] = MappingProxyType({}),
 ) -> Header:
     """The header of an episode about to start; the size of the view is filled in by `Recorder.start`."""
     return Header(
@@ -67,6 +69,7 @@ def new_header(
         view=env.drawn_for,
         has_painted=env.drawn_for is not None and env.scene_tables() is not None,
         statistics=statistics,
+        experts=dict(experts),
     )
 
 
@@ -94,6 +97,7 @@ class Recorder:
         self._env = env
         self._header = header
         self._seats = header.seats
+        self._asked = [seat for seat in header.seats if seat in header.experts]
         self._owners = tuple(header.owners[seat].name for seat in header.seats)
         self.collection = Collection(header.statistics, header.task.setting, dict(zip(header.seats, self._owners, strict=True)))
         self._writer: JournalWriter | None = None
@@ -120,7 +124,7 @@ class Recorder:
         self.open()
         self.collection.begin(info, self._env.readings())
         nothing = (None,) * len(self._seats)
-        inputs = self._inputs(None, None)
+        inputs = (None,) * len(self._asked) + self._inputs(None, None)
         self._add(nothing, nothing, None, None, nothing, inputs, None, observation, info, is_seen=True)
         self.flush()
 
@@ -145,6 +149,7 @@ class Recorder:
         result: tuple[Any, Any, bool, bool, dict[str, Any]],
         *,
         owner: str | Mapping[str, str] | None = None,
+        labels: Mapping[str, Any] | None = None,
         timing: InputTiming | Mapping[str, InputTiming | None] | None = None,
         painted: Mapping[str, PaintedPicture | None] | None = None,
         clock_us: int,
@@ -156,6 +161,7 @@ class Recorder:
             action: What `env.step` was given; with several seats a mapping seat -> action.
             result: What it returned: observation, reward, terminated, truncated, info.
             owner: Name of who held the seat; with several seats a mapping. Who sat there at the start when not given.
+            labels: Seat -> what its expert would have done, for each seat of `Header.experts`.
             timing: Of the player's input in force; with several seats a mapping.
             painted: Seat -> what the browser of its player says it has painted, where it draws the world itself.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
@@ -175,6 +181,7 @@ class Recorder:
             timings = timing
         self.num_steps += 1
         inputs = self._inputs(timings, painted)
+        inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
         self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)
         if self.oldest_us is None:
             self.oldest_us = clock_us
@@ -266,8 +273,8 @@ class Recorder:
                 self._compressed.clear()
                 self._pictures = self._zstd.compressobj()
                 arrays.append(pa.array([block, *[None] * (len(rows) - 1)], field.type))
-            elif name.startswith("action."):
-                arrays.append(spaces.to_arrow(self._header.action_spaces[name.removeprefix("action.")], values[name]))
+            elif name.startswith(("action.", "label.")):
+                arrays.append(spaces.to_arrow(self._header.action_spaces[name.partition(".")[2]], values[name]))
             elif name == "observation" and self._header.observation_space is not None:
                 arrays.append(spaces.to_arrow(self._header.observation_space, values[name]))
             else:

@@ -11,7 +11,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -102,6 +102,7 @@ class Header:
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
         has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
         statistics: What is computed while it is recorded.
+        experts: Seat -> name of an agent that is asked at each step what it would do there, whoever acts.
     """
 
     episode: str
@@ -122,6 +123,7 @@ class Header:
     view: Mapping[str, Any] | None = None
     has_painted: bool = False
     statistics: tuple[StatisticSpec, ...] = ()
+    experts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -157,6 +159,7 @@ class Header:
                 "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
                 "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
                 "statistics": [spec.to_json() for spec in self.statistics],
+                "experts": dict(self.experts),
             }
         )
 
@@ -182,7 +185,7 @@ class Header:
             if np.array_equal(palette, PALETTE):
                 palette = PALETTE  # pipelines know the console's own table by identity
         observation = document["observation_space"]
-        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last three came later
+        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last four came later
         return cls(
             **values
             | {
@@ -221,6 +224,7 @@ def columns(header: Header) -> list[pa.Field]:
     result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]
     result += [pa.field("terminated", pa.bool_()), pa.field("truncated", pa.bool_())]
     result += [pa.field(f"owner.{seat}", pa.string()) for seat in header.seats]
+    result += [pa.field(f"label.{seat}", spaces.arrow_type(header.action_spaces[seat])) for seat in _asked(header)]
     # A mask of composed keys has up to 32 bits. Table maps keep the type that journals already on disk have.
     buttons = pa.uint32() if header.task.keys.compose else pa.int32()
     timing = InputTiming(pa.int32(), pa.float64(), pa.int64(), buttons, pa.float32())
@@ -250,10 +254,16 @@ def step_columns(header: Header) -> list[str]:
         "terminated",
         "truncated",
         *(f"owner.{seat}" for seat in header.seats),
+        *(f"label.{seat}" for seat in _asked(header)),
         *(f"input.{seat}.{part}" for seat in header.seats for part in InputTiming._fields),
         *(f"painted.{seat}.{part}" for seat in header.seats for part in PaintedPicture._fields if header.has_painted),
         "time_us",
     ]
+
+
+def _asked(header: Header) -> list[str]:
+    """The seats of which an expert is asked."""
+    return [seat for seat in header.seats if seat in header.experts]
 
 
 def names_now(names: Sequence[str], header: Header) -> list[str]:

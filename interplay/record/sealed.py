@@ -236,6 +236,15 @@ class Episode:
         children = zip(space.spaces.items(), column.flatten(), strict=True)
         return {name: spaces.from_arrow(part, values) for (name, part), values in children}
 
+    def labels(self, seat: str | None = None) -> np.ndarray | None:
+        """What an expert said at each step that it would do in a seat (the first by default), as `actions`; None where nobody
+        was asked."""
+        seat = self._seat(seat)
+        if seat not in self.header.experts:
+            return None
+        column = self._column(f"label.{seat}").combine_chunks().slice(0, self.num_steps)
+        return spaces.from_arrow(self.header.action_spaces[seat], column)
+
     def rewards(self, seat: str | None = None) -> np.ndarray:
         """Rewards of a seat (the first by default), float64, shape (T,)."""
         return self._column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()

@@ -94,6 +94,7 @@ class RecordedEpisode:
         joint_action: Mapping[str, Any],
         *,
         owners: Mapping[str, str] | None = None,
+        labels: Mapping[str, Any] | None = None,
         timing: Mapping[str, InputTiming | None] | None = None,
         painted: Mapping[str, PaintedPicture | None] | None = None,
         clock_us: int | None = None,
@@ -106,6 +107,7 @@ class RecordedEpisode:
         Args:
             joint_action: Seat -> action, also where there is one seat.
             owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
+            labels: Seat -> what its expert would have done, where the recording has experts.
             timing: Seat -> the player's input in force.
             painted: Seat -> what the browser of its player has painted.
             clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
@@ -144,6 +146,7 @@ class RecordedEpisode:
                 action,
                 (observation, rewards if only is None else reward, terminated, truncated, info),
                 owner=owners if only is None or owners is None else owners.get(only),
+                labels=labels,
                 timing=timing if only is None or timing is None else timing.get(only),
                 painted=painted,
                 clock_us=clock_us,

@@ -1,6 +1,9 @@
 """A small archive of scripted play, made once, copied for each test."""
 
+import multiprocessing
+import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,3 +39,14 @@ def archive(recorded, tmp_path):
     archive = interplay.record.open(tmp_path / "data")
     yield archive
     archive.close()
+
+
+@pytest.fixture(scope="session")
+def processes():
+    """Processes that begin with PyTorch loaded."""
+    before = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), before])
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["toy_runs", "dagger_runs", "torch._dynamo"])
+    yield context
+    os.environ["PYTHONPATH"] = before

@@ -54,7 +54,7 @@ def test_cross_entropy_equals_a_hand_calculation():
     logits = torch.tensor([[0.0, np.log(3)], [0.0, np.log(3)]], dtype=torch.float32)
     loss = cross_entropy(logits, torch.tensor([0, 1]), torch.ones(2))
     assert loss.item() == pytest.approx((np.log(4) + np.log(4 / 3)) / 2, abs=1e-6)
-    # weights 2 and 0.5 on the two actions
+    # weights 2 and 0.5 on the two decisions
     weighted = cross_entropy(logits, torch.tensor([0, 1]), torch.tensor([2.0, 0.5]))
     assert weighted.item() == pytest.approx((2 * np.log(4) + 0.5 * np.log(4 / 3)) / 2, abs=1e-6)
 
@@ -64,7 +64,7 @@ def test_cross_entropy_and_its_gradient_equal_torch(smoothing):
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(7, 18, generator=generator, requires_grad=True)
     actions = torch.randint(0, 18, (7,), generator=generator)
-    ours = cross_entropy(logits, actions, torch.ones(18), smoothing)
+    ours = cross_entropy(logits, actions, torch.ones(7), smoothing)
     theirs = torch.nn.functional.cross_entropy(logits, actions, label_smoothing=smoothing)
     torch.testing.assert_close(ours, theirs)
     torch.testing.assert_close(*(torch.autograd.grad(loss, logits)[0] for loss in (ours, theirs)))
@@ -72,7 +72,7 @@ def test_cross_entropy_and_its_gradient_equal_torch(smoothing):
 
 def test_gradient_of_the_logits_is_probability_minus_label():
     logits = torch.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
-    (gradient,) = torch.autograd.grad(cross_entropy(logits, torch.tensor([1]), torch.ones(3)), logits)
+    (gradient,) = torch.autograd.grad(cross_entropy(logits, torch.tensor([1]), torch.ones(1)), logits)
     exponentials = np.exp([1.0, 2.0, 3.0])
     np.testing.assert_allclose(gradient[0], exponentials / exponentials.sum() - [0, 1, 0], atol=1e-6)
 

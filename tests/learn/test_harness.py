@@ -1,12 +1,9 @@
 """Every learner: it learns, survives kills, and says what is wrong when it cannot go on."""
 
 import json
-import multiprocessing
-import os
 import resource
 import time
 from dataclasses import fields, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -78,17 +75,6 @@ def assert_same_run(one, other):
     assert (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
     kept = [[{**line, "seconds": 0, "updates_per_second": 0} for line in read_metrics(run)] for run in (one, other)]
     assert kept[0] == kept[1], "no line of metrics is lost, doubled or changed"
-
-
-@pytest.fixture(scope="module")
-def processes():
-    """Processes that begin with PyTorch loaded."""
-    before = os.environ.get("PYTHONPATH", "")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), before])
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["toy_runs", "torch._dynamo"])
-    yield context
-    os.environ["PYTHONPATH"] = before
 
 
 # What cannot go on

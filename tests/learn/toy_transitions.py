@@ -5,7 +5,9 @@ import numpy as np
 from interplay.learn.transitions import EpisodeCounts, Owner, Transitions
 
 
-def make_transitions(pictures, actions, num_episodes, *, stack=0, at=None, first=None, rewards=None, terminated=None):
+def make_transitions(
+    pictures, actions, num_episodes, *, stack=0, at=None, first=None, rewards=None, terminated=None, until_takeover=None
+):
     """Transitions made by hand: episodes of equal length, one picture a decision unless `at` says otherwise."""
     size = len(actions)
     return Transitions(
@@ -22,6 +24,8 @@ def make_transitions(pictures, actions, num_episodes, *, stack=0, at=None, first
         offsets=np.zeros(size, int),
         episodes=np.arange(size) * num_episodes // size,
         owners=np.zeros(size, int),
+        until_takeover=np.full(size, -1) if until_takeover is None else until_takeover,
+        labels=np.full(size, -1),
         counts=tuple(EpisodeCounts(f"e{index}", index, 160, size // num_episodes) for index in range(num_episodes)),
         names=(Owner("ann", "human"),),
     )

@@ -18,6 +18,7 @@ LEARNERS: dict[str, type[Any]] = {
     "bcq": BCQ,
     "clone": Clone,
     "cql": CQL,
+    "dagger": BC,
     "dqn": DQN,
     "iql": IQL,
     "iqn": IQN,

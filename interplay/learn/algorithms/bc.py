@@ -5,10 +5,15 @@ Each update takes one Adam step on the cross-entropy between the network's actio
 
 Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way, and
 the policy draws from its probabilities when it plays instead of taking the most probable action, because a clone of someone who
-varies gets stuck otherwise. `beta` is d3rlpy's penalty, for results that must compare with its.
+varies gets stuck otherwise. `beta` is d3rlpy's penalty, for results that must compare with its. Decisions of people who took
+over from an agent can weigh more: with `equal_shares` as much as all others together, as in intervention-weighted regression
+(Mandlekar et al. 2020, "Human-in-the-loop imitation learning using remote teleoperation"); here by a weight in the loss, where
+the paper draws half of each batch from either.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +22,7 @@ from torch import nn
 from interplay.learn.config import ConfigError
 from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
 from interplay.learn.settings import BCConfig
+from interplay.learn.transitions import TransitionError
 
 
 class BC:
@@ -38,6 +44,8 @@ class BC:
         self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
         weights = weights_of(given.actions, given.num_actions, config.balance)
         self._action_weights = torch.from_numpy(weights).to(given.device, torch.float32)
+        by_group = group_weights(given.until_takeover, config)
+        self._group_weights = None if by_group is None else torch.from_numpy(by_group).to(given.device, torch.float32)
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """One step on the cross-entropy of a batch."""
@@ -45,7 +53,11 @@ class BC:
         if self._config.shift:
             observations = shifted(observations, self._config.shift, generator)
         logits = self.network(observations)
-        loss = cross_entropy(logits, batch.actions, self._action_weights, self._config.label_smoothing)
+        weights = self._action_weights[batch.actions]
+        if self._group_weights is not None:
+            assert batch.until_takeover is not None
+            weights = weights * self._group_weights[groups(batch.until_takeover, self._config.before_steps)]
+        loss = cross_entropy(logits, batch.actions, weights, self._config.label_smoothing)
         if self._config.beta:
             loss = loss + self._config.beta * logits.log_softmax(1).square().mean()
         step(self.optimizers["network"], loss)
@@ -74,9 +86,9 @@ def initialise(network: nn.Module) -> None:
 
 
 def cross_entropy(
-    logits: torch.Tensor, actions: torch.Tensor, action_weights: torch.Tensor, label_smoothing: float = 0.0
+    logits: torch.Tensor, actions: torch.Tensor, weights: torch.Tensor, label_smoothing: float = 0.0
 ) -> torch.Tensor:
-    """Mean over the batch of w[a] * -sum_k q_k log p_k, with q one-hot on the action a, smoothed.
+    """Mean over the batch of w * -sum_k q_k log p_k, with q one-hot on the action a, smoothed.
 
     Unlike `torch.nn.functional.cross_entropy(weight=...)`, the sum is divided by the batch size and not by the batch's
     weights, so that a batch of rare actions does count for more.
@@ -84,13 +96,13 @@ def cross_entropy(
     Args:
         logits: float32, shape (B, num_actions).
         actions: int64, shape (B,).
-        action_weights: float32, shape (num_actions,).
+        weights: float32, shape (B,).
         label_smoothing: Share of q spread evenly over all actions (Szegedy et al. 2016, section 7).
     """
     log_probabilities = logits.log_softmax(1)
     likelihood = log_probabilities.gather(1, actions[:, None])[:, 0]
     smoothed = (1 - label_smoothing) * likelihood + label_smoothing * log_probabilities.mean(1)
-    return -(action_weights[actions] * smoothed).mean()
+    return -(weights * smoothed).mean()
 
 
 def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndarray:
@@ -103,6 +115,48 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
     raw = np.where(counts > 0, np.maximum(counts, 1) ** -balance, 0)
     scale = counts.sum() / (raw * counts).sum()
     return np.where(counts > 0, raw * scale, 1.0)
+
+
+def groups(until_takeover: Any, before_steps: int) -> Any:
+    """0 for a decision of a person who took over from an agent, 1 for an agent's shortly before that, 2 for any other.
+
+    Args:
+        until_takeover: Whole numbers, shape (B,), an array or a tensor; see `Transitions`.
+    Returns:
+        int64, of the same kind.
+
+    >>> groups(np.array([-1, 90, 60, 4, 0]), 60).tolist()
+    [2, 2, 1, 1, 0]
+    """
+    rest = (until_takeover < 0) | (until_takeover > before_steps)
+    return 2 * rest + 1 * ((until_takeover != 0) & ~rest)
+
+
+def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.ndarray | None:
+    """Weight of each of the `groups`, float64, shape (3,), with mean 1 over the decisions; None where all weigh the same.
+
+    Raises:
+        TransitionError: If nobody took over though `equal_shares` is asked for, or no decision has a weight.
+    """
+    raw = np.array([config.takeover_weight, config.before_weight, config.rest_weight])
+    if not config.equal_shares and np.all(raw == 1):
+        return None
+    found = np.zeros(0, np.int64) if until_takeover is None else groups(until_takeover, config.before_steps)
+    counts = np.bincount(found, minlength=3)
+    others = raw[1:] @ counts[1:]
+    if config.equal_shares and others > 0:
+        if not counts[0]:
+            raise TransitionError(
+                "in these episodes nobody took over from an agent, so takeovers cannot have an equal share\n"
+                "Record some at a shared wheel, /play/SUITE/TASK?wheel=AGENT, and learn from everybody:  --actor any"
+            )
+        raw[0] = others / counts[0]
+    if not raw @ counts > 0:
+        raise TransitionError(
+            f"no decision has a weight: {counts[0]} were taken over, {counts[1]} came shortly before, {counts[2]} are others\n"
+            "Give one of --takeover-weight, --before-weight and --rest-weight that is above 0."
+        )
+    return raw * counts.sum() / (raw @ counts)
 
 
 def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -> torch.Tensor:

@@ -26,6 +26,7 @@ class Batch:
         next_observations: As `observations`; those themselves for a learner that does not look at them.
         continues: float32, shape (B,): 0 where the world ended the episode, so that nothing follows; 1 elsewhere, also where
             the episode was cut off.
+        until_takeover: int64, shape (B,), see `Transitions`; None of a batch made by hand.
     """
 
     observations: torch.Tensor
@@ -33,6 +34,7 @@ class Batch:
     rewards: torch.Tensor
     next_observations: torch.Tensor
     continues: torch.Tensor
+    until_takeover: torch.Tensor | None = None
 
     @classmethod
     def of(cls, data: Transitions, which: np.ndarray, device: torch.device, *, with_next: bool) -> Self:
@@ -45,10 +47,11 @@ class Batch:
             np.asarray(data.actions[which], np.int64),
             np.asarray(data.rewards[which], np.float32),
             np.asarray(~data.terminated[which], np.float32),
+            np.asarray(data.until_takeover[which], np.int64),
         )
-        actions, rewards, continues = (torch.from_numpy(values).to(device) for values in numbers)
+        actions, rewards, continues, until = (torch.from_numpy(values).to(device) for values in numbers)
         before = before.to(device)
-        return cls(before, actions, rewards, after.to(device) if with_next else before, continues)
+        return cls(before, actions, rewards, after.to(device) if with_next else before, continues, until)
 
 
 class Given(NamedTuple):
@@ -59,12 +62,14 @@ class Given(NamedTuple):
         num_actions: Discrete actions of the seat; of composed ones what they have to choose from in all.
         actions: int64: those of the decisions that it will be trained on.
         device: Of its networks.
+        until_takeover: int32: of the same decisions, see `Transitions`; None where nobody took over.
     """
 
     observation_shape: tuple[int, ...]
     num_actions: int
     actions: np.ndarray
     device: torch.device
+    until_takeover: np.ndarray | None = None
 
     def ready(self, network: nn.Module) -> Any:
         """A network on the device, in the memory order in which convolutions are fast."""

@@ -136,7 +136,13 @@ def _run(
     batches = Batches(len(training), config.batch_size, config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        given = Given(data.observation_shape, num_outputs(space), np.asarray(data.actions[training]), device)
+        given = Given(
+            data.observation_shape,
+            num_outputs(space),
+            np.asarray(data.actions[training]),
+            device,
+            data.until_takeover[training],
+        )
         learner = learner_class(config, given)
 
     def batch_of(update: int) -> Batch:
@@ -341,12 +347,12 @@ def explained(folder: Path, config: RunConfig) -> Iterator[None]:
             f"the device has no memory left: {str(error).splitlines()[0]}\n"
             f"The batch size is {config.batch_size}. Take a smaller one:  "
             f"{again} --batch-size {max(1, config.batch_size // 2)} --out NAME\n"
-            f"Or continue on the CPU:  {again} --device cpu --out {folder.name} --resume"
+            f"Or continue on the CPU:  {again} --device cpu --out {config.run_of(folder)} --resume"
         ) from error
     except OSError as error:
         if not is_disk_full(error):
             raise
         raise RunError(
             f"the disk is full: the run cannot write to {folder}\n"
-            f"What it had written stays. Free some space, then continue:  {again} --out {folder.name} --resume"
+            f"What it had written stays. Free some space, then continue:  {again} --out {config.run_of(folder)} --resume"
         ) from error

@@ -1,0 +1,354 @@
+"""Rounds in which the learner plays and an expert says what to do: "DAgger" (Ross, Gordon & Bagnell 2011, "A reduction of
+imitation learning and structured prediction to no-regret online learning", algorithm 3.1).
+
+A clone sees only states to which its demonstrator came. When it plays, its own mistakes lead elsewhere, and there it knows
+nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on
+the labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the
+decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. Share 0 is its schedule without a parameter, 1 and then 0.
+
+With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has what the expert
+would have done. With people as experts, the learner plays at a wheel that they share, and what they do after taking over is
+the label ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
+
+Differences from the paper: each policy is trained from fresh weights; the last one is not said to be the best, because
+agents are compared on held-out seeds; a decision of the learner may last several steps, and its label is what the expert would
+have done for most of them, as for demonstrations.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from interplay.agents import find as find_agent
+from interplay.agents import rollout
+from interplay.agents.asked import Asked
+from interplay.agents.policy import is_policy_folder, read_description
+from interplay.envs import pipeline
+from interplay.files import write_bytes, write_json
+from interplay.learn.config import CHECKPOINT, ConfigError
+from interplay.learn.settings import DaggerConfig
+from interplay.learn.train import check_seat, check_torch, claimed, model_folder, train
+from interplay.learn.transitions import TransitionError
+from interplay.tasks import Task, find
+
+if TYPE_CHECKING:
+    from interplay.record import Archive, Episode
+
+_LOOK_EVERY_S = 2.0
+
+Report = Callable[[str, int, int], None]
+"""Told what is being done, and how much of how much of it is."""
+
+
+class Game(NamedTuple):
+    """An episode of a round.
+
+    Attributes:
+        episode: Its id.
+        seed: Of its world.
+        num_labels: Decisions in it for which the expert said, or showed, what to do.
+        num_own: Steps in which the learner acted and the expert was asked.
+        num_matched: Those of them in which both wanted the same.
+        total_reward: Of the seat.
+    """
+
+    episode: str
+    seed: int
+    num_labels: int
+    num_own: int
+    num_matched: int
+    total_reward: float
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round.
+
+    Attributes:
+        number: From 1.
+        agent: Name of the policy that is trained at its end.
+        player: Who plays in it: the expert in round 1, then the agent of the round before.
+        share: Of the decisions that the expert makes itself.
+        games: What was played.
+        is_complete: Whether it has all its games.
+    """
+
+    number: int
+    agent: str
+    player: str
+    share: float
+    games: tuple[Game, ...] = ()
+    is_complete: bool = False
+
+    @property
+    def num_labels(self) -> int:
+        """Of all its games."""
+        return sum(game.num_labels for game in self.games)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, which `from_json` reads."""
+        return asdict(self) | {"games": [game._asdict() for game in self.games]}
+
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> Round:
+        """The inverse of `to_json`."""
+        return cls(**document | {"games": tuple(Game(**game) for game in document["games"])})
+
+
+def dagger(
+    archive: Archive,
+    config: DaggerConfig,
+    name: str,
+    *,
+    report: Report = lambda what, done, total: None,
+    say: Callable[[str], None] = lambda text: None,
+    pause: Callable[[], None] = lambda: time.sleep(_LOOK_EVERY_S),
+) -> list[dict[str, Any]]:
+    """Learn in rounds; the policy of round n is then an agent called `name.n`.
+
+    Called again after it was stopped, anywhere, it goes on; on one CPU the weights are equal bit for bit. With more rounds than
+    before, it adds the others. `models/<name>/` keeps `config.json`, `rounds.json` (what was played in each round) and
+    `metrics.jsonl` (a line for each round).
+
+    Args:
+        archive: Where episodes and policies go.
+        config: What to learn, from whom.
+        name: Of the run.
+        report: Follows it.
+        say: Told what people are to do, where they are the expert.
+        pause: Waits a moment, between two looks at what people have played.
+    Returns:
+        The lines of `metrics.jsonl`.
+    Raises:
+        NotFoundError: If there is no such task or expert.
+        ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
+        AgentError: If the expert cannot play the task, or not be asked.
+        TransitionError: If people have not played yet and it does not wait.
+        RunError: As `train`.
+        MissingTorchError: With the line that installs what is missing.
+    """
+    folder = model_folder(archive, name)
+    if is_policy_folder(folder):
+        raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
+    task = find(config.task)
+    check_seat(config, task)
+    expert = None if config.by_person else find_agent(config.expert, archive).name
+    check_torch()
+    with claimed(folder, name, resume=True):
+        rounds, lines = _begun(folder, config, name), []
+        for number in range(1, config.rounds + 1):
+            if number > len(rounds):
+                player = (expert or config.expert) if number == 1 else rounds[-1].agent
+                rounds.append(Round(number, f"{name}.{number}", player, config.expert_share ** (number - 1)))
+            now = number - 1
+            if not rounds[now].is_complete:
+                played = (
+                    _learner_plays(archive, task, config, rounds[now], report)
+                    if expert is not None
+                    else _people_play(archive, task, config, rounds[now], report, say, pause)
+                )
+                for rounds[now] in played:
+                    write_json(folder / "rounds.json", [one.to_json() for one in rounds], indent=1)
+            _train(archive, config, name, expert, rounds[:number], report)
+            lines = _log(archive, folder, rounds[:number])
+        return lines
+
+
+def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
+    """The rounds of a run so far; its settings are written, or compared with those that it was begun with.
+
+    Raises:
+        ConfigError: If they differ, or it has more rounds already.
+    """
+    rounds: list[Round] = []
+    if (folder / "rounds.json").exists():  # until something was played, settings may change
+        before, now = DaggerConfig.read(folder / "config.json").fixed(), config.fixed()
+        if different := [setting for setting in now if before.get(setting) != now[setting]]:
+            setting = different[0]
+            raise ConfigError(
+                f"the run {name!r} in {folder} was begun with {setting} {before.get(setting)!r}, "
+                f"and now it is {now[setting]!r}\n"
+                f"Go on as it was begun:  interplay learn dagger --out {name} --resume    Or choose another name."
+            )
+        rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
+        if len(rounds) > config.rounds:
+            raise ConfigError(
+                f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
+                "what it made stays\n"
+                f"Ask for {len(rounds)} rounds or more, or choose another name."
+            )
+    write_json(folder / "config.json", config.to_json(), indent=2)
+    return rounds
+
+
+# Who plays
+
+
+def _learner_plays(archive: Archive, task: Task, config: DaggerConfig, one: Round, report: Report) -> Iterator[Round]:
+    """The round after each of its games, in which an agent is asked at every step."""
+    skip = pipeline(config.observation).frame_skip
+    seat = config.seat or task.seats[0]
+    what = f"round {one.number}: {one.player} plays"
+    agents: dict[str, Any] = {each: find_agent(config.expert, archive) for each in task.seats}
+    if one.number > 1:
+        agents[seat] = Asked(find_agent(one.player, archive), agents[seat], one.share)
+    while one.num_labels < config.labels:
+        report(what, one.num_labels, config.labels)
+        number = len(one.games)
+        rng = np.random.default_rng((config.seed, 6, one.number, number))
+        seed = int(rng.integers(2**31))
+        while seed in task.held_out_seeds:
+            seed = int(rng.integers(2**31))
+        episode = rollout(archive, task, agents, seed, rng=rng, max_steps=(config.labels - one.num_labels) * skip)
+        one = replace(one, games=(*one.games, _game(episode, seat, one.player, -(-episode.num_steps // skip))))
+        one = replace(one, is_complete=one.num_labels >= config.labels)
+        yield one
+    report(what, config.labels, config.labels)
+
+
+def _people_play(
+    archive: Archive,
+    task: Task,
+    config: DaggerConfig,
+    one: Round,
+    report: Report,
+    say: Callable[[str], None],
+    pause: Callable[[], None],
+) -> Iterator[Round]:
+    """The round when people have played enough of it.
+
+    Raises:
+        TransitionError: If they have not at all, and nobody waits.
+    """
+    skip = pipeline(config.observation).frame_skip
+    seat = config.seat or task.seats[0]
+    what = f"round {one.number}: people play"
+    advice = f"Open {config.url}/play/{task.id}"
+    if one.number == 1:
+        advice += " and play"
+    else:
+        advice += f"?wheel={one.player} and take the wheel from {one.player} wherever it goes wrong"
+    known: dict[str, Game] = {}
+    is_told = False
+    while True:
+        for episode in _people_in(archive, task, config, one):
+            if episode.id not in known:
+                known[episode.id] = _game(episode, seat, one.player, _decisions_of_people(episode, seat, config.actor, skip))
+        played = replace(one, games=tuple(game for game in known.values() if game.num_labels))
+        report(what, min(played.num_labels, config.labels), config.labels)
+        if played.num_labels >= config.labels or (not config.wait and played.num_labels):
+            yield replace(played, is_complete=True)
+            return
+        if not config.wait:
+            raise TransitionError(
+                f"no person has played in round {one.number} of {task.id} yet\n{advice}; then run this again.\n"
+                f"The server:  interplay serve --data {archive.root}"
+            )
+        if not is_told:
+            say(f"Round {one.number} of {config.rounds}. {advice}, until there are {config.labels} decisions.")
+            is_told = True
+        pause()
+
+
+def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -> list[Episode]:
+    """People's games of a round, in the order in which they were played: in round 1 those without an agent in the seat, later
+    those in which they shared it with the round's player. None on held-out seeds."""
+    seat = config.seat or task.seats[0]
+    found = archive.episodes(task=task.id, actor=config.actor or "human", where=list(config.where))
+    games = []
+    for episode in sorted(found, key=lambda each: (each.created_at, each.id)):
+        agents = {held.actor for held in episode.seats if held.seat == seat and held.actor_kind != "human" and held.num_steps}
+        wanted = not agents if one.number == 1 else one.player in agents
+        if wanted and episode.num_steps and episode.seed not in task.held_out_seeds:
+            games.append(episode)
+    return games
+
+
+def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
+    """In how many decisions of an episode a person acted all the time."""
+    people = {held.actor for held in episode.seats if held.actor_kind == "human" and actor in (None, "human", held.actor)}
+    acted = np.isin(_owners(episode, seat), list(people))
+    return int(np.logical_and.reduceat(acted, np.arange(0, len(acted), skip)).sum())
+
+
+def _owners(episode: Episode, seat: str) -> np.ndarray:
+    return np.array(episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps])
+
+
+def _game(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
+    """What a round keeps of an episode."""
+    labels = episode.labels(seat)
+    num_own = num_matched = 0
+    if labels is not None:
+        own = _owners(episode, seat) == player
+        num_own, num_matched = int(own.sum()), int((own & (episode.actions(seat) == labels)).sum())
+    earned = sum(held.total_reward for held in episode.seats if held.seat == seat)
+    return Game(episode.id, episode.seed, num_labels, num_own, num_matched, earned)
+
+
+# What comes of it
+
+
+def _train(
+    archive: Archive, config: DaggerConfig, name: str, expert: str | None, rounds: Sequence[Round], report: Report
+) -> None:
+    """The policy of the last of these rounds, unless it is there.
+
+    Raises:
+        ConfigError: If there is another policy of its name.
+    """
+    last = rounds[-1]
+    folder = archive.root / "models" / last.agent
+    origin = {
+        "run": name,
+        "round": last.number,
+        "expert": config.expert,
+        "expert_share": last.share,
+        "labels": sum(one.num_labels for one in rounds),
+        "labels_by_round": [one.num_labels for one in rounds],
+    }
+    if (folder / "model.json").exists():
+        if read_description(folder).get("dagger") != origin:
+            raise ConfigError(f"there is a policy {last.agent!r} in {folder} that is not of this run\nChoose another name.")
+        if not (folder / CHECKPOINT).exists():
+            return
+    what = f"round {last.number}: training {last.agent}"
+    train(
+        archive,
+        config if last.number > 1 else replace(config, equal_shares=False),  # nobody has taken over yet
+        last.agent,
+        resume=(folder / "config.json").exists(),
+        episodes=[archive.get(game.episode) for one in rounds for game in one.games],
+        expert=expert,
+        notes={"dagger": origin},
+        on_update=lambda done, total: report(what, done, total),
+    )
+
+
+def _log(archive: Archive, folder: Path, rounds: Sequence[Round]) -> list[dict[str, Any]]:
+    """Write `metrics.jsonl`: what each round gave."""
+    lines = []
+    for one in rounds:
+        num_own = sum(game.num_own for game in one.games)
+        metrics = read_description(archive.root / "models" / one.agent)["metrics"]
+        lines.append(
+            {
+                "round": one.number,
+                "agent": one.agent,
+                "player": one.player,
+                "games": len(one.games),
+                "labels": one.num_labels,
+                "matched": sum(game.num_matched for game in one.games) / num_own if num_own else None,
+                "mean_return": float(np.mean([game.total_reward for game in one.games])),
+                "loss": metrics.get("training_loss_last"),
+            }
+        )
+    write_bytes(folder / "metrics.jsonl", "".join(json.dumps(line) + "\n" for line in lines).encode())
+    return lines
