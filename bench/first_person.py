@@ -160,11 +160,13 @@ def unseen(archive: Archive, task: Task, name: str, job: Job) -> Episode:
     view, looks = pipeline(player.observation), player.observation != "pixels"  # random and scripted players do not look
     if isinstance(player, OneGame):
         player.attach(world, seat)
+    action: Any = None
     while episode.outcome is None:
         if episode.num_steps % view.frame_skip == 0:
             seen = view.reset(world.view()) if looks else None
             (decision,) = player.decide([{"picture": seen}], [state])
-        episode.step({seat: decision.action}, is_seen=False)
+            action = decision.action
+        episode.step({seat: action}, is_seen=False)
     world.close()
     return archive.seal(recorder.finish(episode.outcome))
 

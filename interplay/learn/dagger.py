@@ -99,7 +99,8 @@ class Round:
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Round:
         """The inverse of `to_json`."""
-        return cls(**document | {"games": tuple(Game(**game) for game in document["games"])})
+        rest = {name: value for name, value in document.items() if name != "games"}
+        return cls(games=tuple(Game(**game) for game in document["games"]), **rest)
 
 
 def dagger(
