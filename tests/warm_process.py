@@ -2,16 +2,20 @@
 
 A server's imports take two seconds of a core, and the tests start a hundred. `WarmProcess(["-m", "interplay.cli", ...])`
 is `python -m interplay.cli ...` in a process of its own: its environment, folder, output, signals and exit status are its
-own, and it goes through the whole end of the interpreter.
+own. It waits for its threads and calls what was to be called at its end. The interpreter takes no module apart after that,
+which costs more than most commands, unless asked for or unless it ends with an error.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import runpy
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -46,6 +50,15 @@ cannot be imported in its order, fail here as they fail elsewhere. Torch makes t
 loaded only where something learns."""
 TO_LEARN = ("torch", "matplotlib.figure")
 """What learning loads besides."""
+TO_EVALUATE = (
+    "interplay.cli.explore",
+    "interplay.explore.evaluation.evaluate",
+    "openai",
+    "acp.schema",
+    "scipy.linalg.cython_blas",
+    "alembic.command",
+)
+"""What `interplay explore run` and `interplay explore make` load."""
 
 
 class WarmProcess:
@@ -58,6 +71,7 @@ class WarmProcess:
         env: The whole environment; `PYTHONPATH` counts.
         cwd: Its folder.
         loaded: What is loaded before the fork, as a `Forker` has it.
+        whole_end: It goes through the whole end of the interpreter.
 
     Attributes:
         pid, returncode, stdout, poll, wait, send_signal, terminate, kill: As `Popen` has them.
@@ -72,12 +86,13 @@ class WarmProcess:
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
         loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+        whole_end: bool = False,
     ) -> None:
         said, takes = (None, stdout.open("a")) if stdout is not None else map(os.fdopen, os.pipe(), "rw")
         self.stdout: IO[str] | None = said
         with takes, open(2, "a", closefd=False) if stderr is None else stderr.open("a") as errors:
             self._forked = _forker(loaded).start(
-                "warm_process:become",
+                "warm_process:become" if whole_end else "warm_process:become_and_end",
                 [str(word) for word in arguments],
                 stdout=takes.fileno(),
                 stderr=errors.fileno(),
@@ -122,7 +137,29 @@ def output_of(arguments: list[str], **options: Any) -> str:
     return said
 
 
-_forker = cache(Forker)
+@cache
+def _forker(loaded: tuple[str, ...]) -> Forker:
+    for base in (WITH_BLOCK_WORLD, LIBRARIES):
+        if loaded[: len(base)] == base and loaded != base:
+            return Forker(loaded[len(base) :], of=_forker(base))
+    return Forker(loaded)
+
+
+def become_and_end(arguments: list[str]) -> None:
+    """What a fork does, with a short end if it ends well or with a status."""
+    status = 0
+    try:
+        become(arguments)
+    except SystemExit as ended:
+        if not isinstance(ended.code, int | None):
+            raise
+        status = ended.code or 0
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it, or the command closed it
+            stream.flush()
+    os._exit(status & 0xFF)
 
 
 def become(arguments: list[str]) -> None:

@@ -12,13 +12,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm_process import LIBRARIES, TO_LEARN, WITH_BLOCK_WORLD, WarmProcess
+from warm_process import LIBRARIES, TO_EVALUATE, TO_LEARN, WITH_BLOCK_WORLD, WarmProcess
 
 LIMIT_S = 180
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _LEARNS = re.compile(r"interplay[ .]learn")
+_EVALUATES = re.compile(r"^\$ interplay explore (run|make) ", re.MULTILINE)
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -35,17 +36,21 @@ def runnable(page: Path) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Runs a command in a folder, in a process of its own that has more loaded where it learns; its status and what it said."""
+    """Runs a command in a folder, in a process of its own that has loaded what the text asks for that it is in; its status and
+    what it said."""
     environment = dict(os.environ, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", COLUMNS="100")
     outputs = tmp_path_factory.mktemp("outputs")
 
-    def run(command: list[str], folder: Path, *, learns: bool = False) -> tuple[int, str]:
+    def run(command: list[str], folder: Path, text: str) -> tuple[int, str]:
         program, *words = command
         if program == "python":
             arguments, loaded = words, LIBRARIES
         else:
             arguments, loaded = ["-m", "interplay.cli", *words], WITH_BLOCK_WORLD
-        loaded = (*loaded, *TO_LEARN) if learns else loaded
+        if _LEARNS.search(text):
+            loaded = *loaded, *TO_LEARN
+        elif program != "python" and _EVALUATES.search(text):
+            loaded = *loaded, *TO_EVALUATE
         said = outputs / "said"
         said.unlink(missing_ok=True)
         process = WarmProcess(arguments, stdout=said, stderr=said, env=environment, cwd=folder, loaded=loaded)
@@ -60,7 +65,7 @@ def run(tmp_path_factory):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, run, tmp_path):
-    learns = any(_LEARNS.search(body) for _, body in runnable(page))
+    text = "".join(body for _, body in runnable(page))
     for language, body in runnable(page):
         if language == "python":
             commands = [["python", "-c", body]]
@@ -71,7 +76,7 @@ def test_the_code_of_a_page_runs(page, run, tmp_path):
             )
             commands = [shlex.split(line, comments=True) for line in lines]
         for command in commands:
-            status, said = run(command, tmp_path, learns=learns)
+            status, said = run(command, tmp_path, text)
             assert status == 0, f"{page.name}: {' '.join(command)[:300]}\n{said}"
 
 
@@ -109,7 +114,7 @@ def test_what_contributing_names_is_where_it_says():
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_every_example_runs(example, run, tmp_path):
-    status, said = run(["python", str(example)], tmp_path, learns=bool(_LEARNS.search(example.read_text())))
+    status, said = run(["python", str(example)], tmp_path, example.read_text())
     assert status == 0, said
 
 

@@ -69,7 +69,7 @@ def running_server(
     errors.touch()
     arguments = serve_command(data, "--port", "0", "--suite", str(suite), *options)
     arguments += [word for partner in partners for word in ("--partner", partner)]
-    process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data, loaded=loaded)
+    process = WarmProcess(arguments, stderr=errors, env=environment(), cwd=data, loaded=loaded, whole_end=True)
     try:
         words = process.stdout.readline()
         assert "http" in words, errors.read_text()
