@@ -11,18 +11,16 @@ import secrets
 import shutil
 import sqlite3
 import ssl
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
-from interplay.envs.backends import load_compiled
 from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -50,7 +48,6 @@ for name in ("COLUMNS", "LINES"):  # commands lay out their tables as in a pipe;
 ssl.create_default_context = cache(ssl.create_default_context)
 # Inspect looks through all packages for the one of a task where ours is installed from a checkout, at each evaluation.
 importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
-_LANDS_KEPT = 12
 
 gc.disable()  # until the tests are found: their modules only grow, and a search of all of them for garbage takes seconds
 settings.register_profile("patient", deadline=None)  # an example may take its time on a busy machine
@@ -63,13 +60,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, item.path not in slow))
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """What is loaded by now stays, so that no test searches it for garbage; what all processes need is loaded once."""
-    if session.config.option.processes > 1 and not session.config.option.collectonly:
-        load_compiled()
-    if (world := sys.modules.get("interplay.world.world")) is not None:
-        # Tests come back to a land many times, and it takes most of a second to make. Users' programs keep two.
-        world._base = lru_cache(maxsize=_LANDS_KEPT)(world._base.__wrapped__)  # type: ignore[attr-defined]
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays, so that no test searches it for garbage."""
     gc.freeze()
     gc.enable()
 

@@ -105,7 +105,12 @@ class WarmProcess:
 
 
 def run(
-    arguments: list[str], *, env: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 180.0
+    arguments: list[str],
+    *,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+    timeout: float = 180.0,
 ) -> subprocess.CompletedProcess[str]:
     """A forked process from its begin to its end, with what it said, as `subprocess.run` has it.
 
@@ -114,7 +119,7 @@ def run(
     """
     with tempfile.TemporaryDirectory() as folder:
         stdout, stderr = Path(folder) / "stdout", Path(folder) / "stderr"
-        process = WarmProcess(arguments, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
+        process = WarmProcess(arguments, stdout=stdout, stderr=stderr, env=env, cwd=cwd, loaded=loaded)
         try:
             status = process.wait(timeout)
         finally:
