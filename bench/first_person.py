@@ -72,7 +72,7 @@ LADDER = (
 
 
 class RandomEnder:
-    """Random play that says "done" at a moment drawn from the time that there is."""
+    """Random play that says "done" at a moment drawn from the task's own time limit."""
 
     name = "random-ender"
     observation = "pixels"

@@ -28,13 +28,14 @@ from interplay.learn.harness.learner import Batch, Given
 SHAPE, ACTIONS = (4, 84, 84), 18
 CHUNK = 128
 ROUNDS = 3
+ALGORITHMS = sorted(name for name, config in CONFIGS.items() if not config.is_composed)
 
 
 def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
-    parser.add_argument("--algorithms", nargs="*", default=sorted(LEARNERS), choices=sorted(LEARNERS))
+    parser.add_argument("--algorithms", nargs="*", default=ALGORITHMS, choices=ALGORITHMS)
     parser.add_argument("--widths", nargs="*", default=list(WIDTHS), choices=list(WIDTHS))
     parser.add_argument("--updates", type=int, default=200, help="of a round")
     parser.add_argument("--batch-size", type=int, default=0, help="of every algorithm; 0: what the preset says")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Generic, TypeVar
 
 log = logging.getLogger("interplay.judge")
 Item = TypeVar("Item", bound=Hashable)
+_AGAIN_AFTER_S = 60.0
 
 
 class Background(Generic[Item]):
@@ -28,16 +31,17 @@ class Background(Generic[Item]):
         self._name, self._target, self._make, self._without = name, target, make, without
         self._lock = threading.Lock()
         self._wanted: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._known: set[Item] = set()
+        self._not_before: dict[Item, float] = {}
         self._num_waiting = 0
         self._thread: threading.Thread | None = None
 
     def want(self, items: Iterable[Item]) -> None:
-        """Make the files of these, if they are not there; each is tried once."""
+        """Make the files of these, if they are not there; what could not be made is tried again after a minute."""
         with self._lock:
-            new = [item for item in items if item not in self._known]
-            self._known.update(new)
-            new = [item for item in new if not self._target(item).exists()]
+            now = time.monotonic()
+            new = [item for item in items if self._not_before.get(item, 0.0) <= now]
+            new = [item for item in dict.fromkeys(new) if not self._target(item).exists()]
+            self._not_before.update(dict.fromkeys(new, math.inf))
             for item in new:
                 self._wanted.put(item)
             self._num_waiting += len(new)
@@ -65,12 +69,15 @@ class Background(Generic[Item]):
                 except queue.Empty:
                     self._thread = None
                     return
-            target = self._target(item)
+            not_before = 0.0
             try:
+                target = self._target(item)
                 target.parent.mkdir(exist_ok=True)
                 self._make(item, target)
             except Exception as error:
-                log.warning("%s: %s was not made: %s; %s", self._name, target.name, error, self._without)
+                not_before = time.monotonic() + _AGAIN_AFTER_S
+                log.warning("%s: the file of %s was not made: %s; %s", self._name, item, error, self._without)
             finally:
                 with self._lock:
+                    self._not_before[item] = not_before
                     self._num_waiting -= 1

@@ -166,11 +166,14 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
     """The rounds of a run so far; its settings are written, or compared with those that it was begun with.
 
     Raises:
-        ConfigError: If they differ, or it has more rounds already.
+        ConfigError: If they differ, it has more rounds already, or it is a run of another algorithm.
     """
     rounds: list[Round] = []
+    if (folder / CHECKPOINT).exists():
+        raise ConfigError(f"{folder} holds a run of another algorithm that was stopped\nChoose another name.")
+    written = DaggerConfig.read(folder / "config.json") if (folder / "config.json").exists() else config
     if (folder / "rounds.json").exists():  # until something was played, settings may change
-        before, now = DaggerConfig.read(folder / "config.json").fixed(), config.fixed()
+        before, now = written.fixed(), config.fixed()
         if different := [setting for setting in now if before.get(setting) != now[setting]]:
             setting = different[0]
             raise ConfigError(
@@ -320,12 +323,15 @@ def _train(
             raise ConfigError(f"there is a policy {last.agent!r} in {folder} that is not of this run\nChoose another name.")
         if not (folder / CHECKPOINT).exists():
             return
+    is_begun = (folder / "config.json").exists()
+    if is_begun:
+        DaggerConfig.read(folder / "config.json")  # refuses a run of another algorithm
     what = f"round {last.number}: training {last.agent}"
     train(
         archive,
         config if last.number > 1 else replace(config, equal_shares=False),  # nobody has taken over yet
         last.agent,
-        resume=(folder / "config.json").exists(),
+        resume=is_begun,
         episodes=[archive.get(game.episode) for one in rounds for game in one.games],
         expert=expert,
         notes={"dagger": origin},

@@ -6,7 +6,9 @@ Shards stay where `interplay demos embed` wrote them, a file for each episode, a
 from __future__ import annotations
 
 import json
+import resource
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,9 @@ def load_embedded(
         TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or is of
             another width than the others; or there is no decision at all.
     """
+    with suppress(ValueError, OSError):  # each shard stays open
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     again = f"interplay demos embed --task {episodes[0].task_id} --vpt NAME --out {folder}"
     paths = {episode.id: shard_path(folder, episode.id) for episode in episodes}
     missing = [episode_id for episode_id, path in paths.items() if not path.exists()]

@@ -74,10 +74,9 @@ def load(
         "observation": observation,
         "offsets": offsets,
         "seat": seat,
+        "composed": composed,
         "episodes": [[episode.id, episode.sha256 or _hash(episode.path)] for episode in episodes],
     }
-    if composed:
-        asked["composed"] = True  # what was read before there were any is still found
     if cache is None:
         with tempfile.TemporaryDirectory(prefix="interplay-transitions-") as folder:
             _write(episodes, Path(folder), asked, on_episode)
@@ -225,8 +224,8 @@ def _streams(
 ) -> Iterator[dict[str, np.ndarray]]:
     """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
-    labels = labels_of(episode, asked["seat"], composed=asked.get("composed", False))
-    said = None if asked.get("composed", False) else episode.labels(asked["seat"])
+    labels = labels_of(episode, asked["seat"], composed=asked["composed"])
+    said = None if asked["composed"] else episode.labels(asked["seat"])
     num_steps = episode.num_steps
     starts = {
         offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)

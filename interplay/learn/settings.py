@@ -113,6 +113,8 @@ class CloneConfig(TrainingConfig):
             ConfigError: Naming the setting.
         """
         super().__post_init__()
+        if self.reward is not None:
+            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
         if self.embeddings is not None and (self.offsets != (0,) or self.shift):
@@ -143,8 +145,11 @@ class DaggerConfig(BCConfig):
             ConfigError: Naming the setting.
         """
         super().__post_init__()
-        if self.where and not self.by_person:
-            raise ConfigError(f"where chooses among people's games, and here {self.expert!r} says what to do; leave it out")
+        if self.reward is not None:
+            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
+        for name in ("where", "equal_shares"):
+            if getattr(self, name) and not self.by_person:
+                raise ConfigError(f"{name} is for people's games, and here {self.expert!r} says what to do; leave it out")
 
     @property
     def by_person(self) -> bool:

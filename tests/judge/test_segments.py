@@ -209,7 +209,7 @@ def test_where_networks_disagree_is_asked_first_but_held_out_worlds_stay_random(
     sums = {one.key: [0.0, 0.0] for one in segments}
     sums[segments[7].key] = [3.0, -3.0]
     ask = lambda part, seed: next_pair(  # noqa: E731
-        segments, part, sums=sums, taken=set(), can_show=lambda one: True, rng=np.random.default_rng(seed)
+        segments, part, sums=sums, taken=set(), rng=np.random.default_rng(seed)
     )
     part = Segments("t/a", held_out=0.2, candidates=200)
     pairs = [ask(part, seed) for seed in range(400)]
@@ -222,21 +222,14 @@ def test_where_networks_disagree_is_asked_first_but_held_out_worlds_stay_random(
     assert 90 <= lefts <= 240, "the sides are drawn"
 
 
-def test_a_pair_is_not_asked_while_somebody_has_it_nor_when_its_clips_are_missing():
-    one, other, third = segments = rows(3)
-    ask = lambda taken, missing: next_pair(  # noqa: E731
-        segments,
-        Segments("t/a"),
-        sums=None,
-        taken=taken,
-        can_show=lambda row: row.id not in missing,
-        rng=np.random.default_rng(0),
+def test_a_pair_is_not_asked_while_somebody_has_it_nor_two_segments_that_overlap():
+    one, other, third = rows(3)
+    ask = lambda taken, *segments: next_pair(  # noqa: E731
+        segments, Segments("t/a"), sums=None, taken=taken, rng=np.random.default_rng(0)
     )
-    assert {*ask({frozenset((0, 1)), frozenset((0, 2))}, ())} == {other, third}
-    assert {*ask(set(), (2,))} == {one, other}
-    assert ask(set(), (1, 2)) is None
-    segments = [one, one._replace(id=9, first_step=20, last_step=79)]
-    assert ask(set(), ()) is None, "two segments of one game do not overlap"
+    assert {*ask({frozenset((0, 1)), frozenset((0, 2))}, one, other, third)} == {other, third}
+    assert ask(set(), one) is None
+    assert ask(set(), one, one._replace(id=9, first_step=20, last_step=79)) is None, "two segments of one game do not overlap"
 
 
 # People
@@ -327,6 +320,10 @@ def test_answers_that_cannot_come_in_are_counted_with_the_reason(archive, judgin
         import_segments(archive, document | {"answers": bad}, "other", "f")
     with pytest.raises(DatasetError, match="f: expected answers of version 1; got version 2"):
         import_segments(archive, document | {"version": 2}, "other", "f")
+    with pytest.raises(DatasetError, match="lab is a study of this server"):
+        import_segments(archive, document, "lab", "f")
+    with pytest.raises(DatasetError, match="cannot be the name of a set"):
+        import_segments(archive, document, "a b", "f")
 
 
 # Commands
@@ -399,7 +396,7 @@ def test_a_task_of_several_seats_asks_whose_play_is_compared(archive):
 def test_a_task_without_pictures_is_refused(archive, monkeypatch):
     monkeypatch.setattr(Light, "render", lambda self: np.zeros(3))
     monkeypatch.setattr(gymnasium.logger, "min_level", 40)
-    with pytest.raises(SegmentError, match=r"bench/light shows no pictures that could be compared: .* draws no picture"):
+    with pytest.raises(SegmentError, match=r"first segment of bench/light cannot be filmed: .* draws no picture"):
         SegmentStudies(archive).draw(Segments(TASK.id), TASK)
     assert not list((archive.root / "media" / "clips").iterdir())
 

@@ -181,8 +181,32 @@ def test_an_expert_who_is_not_there_or_cannot_be_asked_is_refused(archive):
         dagger(archive, config_of(task="atari/breakout", observation="dqn"), "y")
     assert not archive.episodes(task="atari/breakout"), "no step was made"
     dagger(archive, config_of(rounds=1, labels=3, updates=1), "y")  # nothing was played, so other settings are welcome
-    with pytest.raises(ConfigError, match=r"where chooses among people's games, and here 'scripted' says what to do"):
+    with pytest.raises(ConfigError, match=r"where is for people's games, and here 'scripted' says what to do"):
         config_of(expert="scripted", where=("score >= 1",))
+
+
+def test_a_stopped_run_of_another_algorithm_is_left_alone(archive):
+    folder = archive.root / "models" / "cloned"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(BCConfig(LAKE).to_json()))
+    before = (folder / "config.json").read_bytes()
+    with pytest.raises(ConfigError, match="bc"):
+        dagger(archive, config_of(), "cloned")
+    assert (folder / "config.json").read_bytes() == before
+    (folder / "config.json").unlink()
+    (folder / "checkpoint.safetensors").touch()
+    with pytest.raises(ConfigError, match="another algorithm that was stopped"):
+        dagger(archive, config_of(), "cloned")
+    assert not (folder / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [({"reward": "liked"}, "leave out reward"), ({"equal_shares": True}, "equal_shares is for people's games")],
+)
+def test_settings_that_teach_nothing_are_refused(settings, text):
+    with pytest.raises(ConfigError, match=text):
+        config_of(**settings)
 
 
 def test_the_command_goes_on_and_shows_the_rounds(archive, made, capsys):

@@ -46,6 +46,8 @@ def import_(
     from interplay.judge.published.segments import import_segments, is_of_segments
 
     if is_of_segments(document := load_json(file)):
+        if banned or videos or suite:
+            raise typer.BadParameter("these are answers about segments: --banned, --videos and --suite are not for them")
         with closing(open_archive(data, database)) as archive:
             counts = import_segments(archive, document, name, str(file))
         dropped = "".join(f"\nDropped {number}: {reason}" for reason, number in counts["dropped"].items())

@@ -52,6 +52,16 @@ _KINDS = (
 )
 
 
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of a set.
+
+    Raises:
+        DatasetError: If it cannot.
+    """
+    if not _NAME.fullmatch(name):
+        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
+
+
 def import_answers(
     archive: Archive,
     file: Path,
@@ -77,8 +87,7 @@ def import_answers(
         BanFileError: If that of the banned is something else.
         UploadError: If a video cannot be used; lists all that are wrong. Nothing was stored.
     """
-    if not _NAME.fullmatch(name):
-        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
+    check_name(name)
     names = task_names(known_tasks(archive.database, suites).values())
     document = load_json(file)
     on_progress("reading answers", 0, 1)

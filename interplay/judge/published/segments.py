@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from interplay.errors import InterplayError
 from interplay.judge.form import check_form
 from interplay.judge.published.exporting import Selection, played_by, selected
-from interplay.judge.published.importing import judge_of, match_id_of
+from interplay.judge.published.importing import check_name, judge_of, match_id_of
 from interplay.judge.published.row import DatasetError
 from interplay.record import Archive
 from interplay.store import EpisodeRow, Match
@@ -81,13 +81,16 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     Returns:
         `imported`, `there_before`, and `dropped`, reason -> how many.
     Raises:
-        DatasetError: If the file is of another version, or none of its answers can be used.
+        DatasetError: If the file is of another version, none of its answers can be used, or the name is that of a study here.
     """
+    check_name(name)
     if document.get("version") != VERSION or not isinstance(document.get("answers"), list):
         raise DatasetError(f"{source}: expected answers of version {VERSION}; got version {document.get('version')!r}")
     rows, counts, dropped = document["answers"], Counter[str](), Counter[str]()
     with archive.database.write() as session:
         store.lock(session)
+        if store.study(session, name) is not None:
+            raise DatasetError(f"{name} is a study of this server\nGive the set another name:  --name OTHER")
         version = f"import:{name}"
         for row in rows:
             try:

@@ -10,7 +10,7 @@ learned from. So what is measured on them is a fair sample.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -36,16 +36,14 @@ def next_pair(
     *,
     sums: Sums | None,
     taken: AbstractSet[frozenset[int]],
-    can_show: Callable[[SegmentRow], bool],
     rng: np.random.Generator,
 ) -> SegmentPair | None:
     """The next two segments, or None when nothing is left to show.
 
     Args:
-        segments: Those that may be shown.
+        segments: Those that can be shown.
         sums: Of the reward that says what is asked next; None before one was learned.
         taken: Pairs that were answered, or are before a judge now.
-        can_show: Whether a segment's video is there.
         rng: Draws.
     """
     measuring, teaching = ([one for one in segments if one.is_held_out == held_out] for held_out in (True, False))
@@ -55,9 +53,8 @@ def next_pair(
         if known is not None:
             worth = [disagreement(known.get(pair.left.key), known.get(pair.right.key)) for pair in pairs]
             pairs = [pairs[place] for place in np.argsort(-np.array(worth), kind="stable")]
-        for pair in pairs:
-            if all([can_show(pair.left), can_show(pair.right)]):
-                return pair
+        if pairs:
+            return pairs[0]
     return None
 
 

@@ -46,4 +46,7 @@ class Clips(Background[SegmentRow]):
             InterplayError: If the episode cannot be read, or shows no picture, or the file cannot be written.
         """
         episode = self._archive.get(segment.episode_id)
-        write_mp4(episode, target, frames=episode.observed.range(segment.first_step, segment.last_step + 2))
+        try:
+            write_mp4(episode, target, frames=episode.observed.range(segment.first_step, segment.last_step + 2))
+        finally:
+            episode.close()  # a world that was played again for it goes at once

@@ -125,8 +125,8 @@ class SegmentStudies:
             clips.make(held, target)
         except InterplayError as error:
             raise SegmentError(
-                f"{task.id} shows no pictures that could be compared: {error}\n"
-                "Remedy: compare segments of a task whose world draws itself."
+                f"the first segment of {task.id} cannot be filmed: {error}\n"
+                "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
             ) from None
 
 

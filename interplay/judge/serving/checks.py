@@ -22,7 +22,8 @@ SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "dra
 """What an outcome is called when the sides change places."""
 _Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
-"""An answer within so many seconds of the first moment it was accepted counts as given at the minimum time."""
+"""An answer within so many seconds of the first moment it was accepted counts as given at the minimum time; less where the
+minimum is less."""
 
 
 def checks_due(
@@ -147,7 +148,7 @@ def _summary(
     timed = [(answer, answer.duration_s) for answer in answers if answer.duration_s is not None]
     limits = [(seconds, min_viewing_s(answer.study)) for answer, seconds in timed if answer.judge_kind == "person"]
     shares = [share for answer in answers if (share := answer.watched_share) is not None]
-    hurried = [duration_s <= limit + HURRY_S for duration_s, limit in limits if limit > 0]
+    hurried = [duration_s <= limit + min(HURRY_S, limit) for duration_s, limit in limits if limit > 0]
     return JudgeSummary(
         judge=judge,
         kind=answers[-1].judge_kind,

@@ -30,16 +30,20 @@ class SegmentPlan:
 
     Attributes:
         part: What the study compares.
-        segments: Those that may be shown to this judge.
+        segments: Those that can be shown to this judge: their videos are there.
+        is_missing: Whether there are others whose videos are not.
         sums: Of the reward that says what is asked next; None before one was learned.
         due: Purposes of the checks that it is time for.
+        must_check: Whether a check that is due can wait no longer: its block ends.
     """
 
     request: Request
     part: Segments
     segments: list[SegmentRow]
+    is_missing: bool
     sums: Sums | None
     due: Sequence[Purpose]
+    must_check: bool
     rng: np.random.Generator
 
 
@@ -76,11 +80,13 @@ class SegmentMatchmaker:
         self._clips.want(segments)
         person = participant_number(request.judge)
         own = store.games_of(session, person) if person is not None else set()
-        due, _ = checks_of(session, request, rng)
-        if request.rules.attention_every is not None:
-            self._prepare_twins(segments)
+        due, must_check = checks_of(session, request, rng)
         segments = [one for one in segments if one.episode_id not in own]
-        return SegmentPlan(request, part, segments, self._sums_of(session, request.study), due, rng)
+        shown = [one for one in segments if self._has(one)]
+        if request.rules.attention_every is not None:
+            self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
+        is_missing = len(shown) < len(segments)
+        return SegmentPlan(request, part, shown, is_missing, self._sums_of(session, request.study), due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
         """A new match, not entered yet. The transaction must hold `store.lock`.
@@ -95,12 +101,10 @@ class SegmentMatchmaker:
             if check is not None:
                 return check
         taken = store.segment_pairs_shown(session, request.study)
-        pair = next_pair(
-            plan.segments, plan.part, sums=plan.sums, taken=taken, can_show=lambda one: self._has(one), rng=plan.rng
-        )
+        pair = next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng)
         if pair is not None:
             return match_of(request, pair, now, purpose="segment")
-        if not all(self._has(one) for one in plan.segments) and self._clips.is_busy:
+        if plan.is_missing and self._clips.is_busy:
             raise VideosBeingMadeError("the videos of the segments are being made; try again in a minute")
         if taken:
             raise EveryPairTakenError("every pair of segments that can be shown is answered, or is being judged right now")
@@ -135,25 +139,24 @@ class SegmentMatchmaker:
 
     # Checks
 
-    def _prepare_twins(self, segments: Sequence[SegmentRow]) -> None:
-        """Have second encodes made of a few segments, the same at every look."""
-        videos = [self._clips.path(one) for one in segments]
-        self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
-
     def _attention(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
-        """One segment on both sides, which is a draw; one with a second encode comes first."""
-        shown = [one for one in plan.segments if self._has(one)]
-        shown = [shown[place] for place in plan.rng.permutation(len(shown))]
-        shown.sort(key=lambda one: not twin_path(self._clips.path(one)).exists())
-        if not shown:
+        """One segment on both sides, which is a draw; none that this judge has had so while there are others. It waits for one
+        with a second encode while its block has room."""
+        request = plan.request
+        had = store.segments_in_attention(session, request.study or "", request.judge)
+        shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]
+        shown = [one for one in shown if one.id not in had] or shown
+        twin = next((one for one in shown if twin_path(self._clips.path(one)).exists()), None)
+        if not shown or (twin is None and self._twins.is_busy and not plan.must_check):
             return None
-        return match_of(plan.request, SegmentPair(shown[0], shown[0]), now, purpose="attention", expected="draw")
+        chosen = twin or shown[0]
+        return match_of(request, SegmentPair(chosen, chosen), now, purpose="attention", expected="draw")
 
     def _repeat(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
         """A pair this judge has answered a while ago, sides swapped."""
         request = plan.request
         assert request.study is not None
-        by_id = {one.id: one for one in plan.segments if self._has(one)}
+        by_id = {one.id: one for one in plan.segments}
         matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
         for place in plan.rng.permutation(len(matches)):
             match, outcome = matches[place]

@@ -24,6 +24,6 @@ LEARNERS: dict[str, type[Any]] = {
     "iqn": IQN,
     "sac": SAC,
 }
-"""Algorithm -> its learner; the settings are `interplay.learn.settings.CONFIGS`."""
+"""Algorithm -> its learner of recorded decisions; `interplay.learn.settings` has the settings of each."""
 
 __all__ = ["BC", "BCQ", "CQL", "DQN", "IQL", "IQN", "LEARNERS", "SAC", "Clone", "FilteredBC"]

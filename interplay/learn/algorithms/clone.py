@@ -124,7 +124,10 @@ def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bo
     if mask_camera:
         camera = camera * turns_camera(choices[:, 0])
     entropy = -torch.stack([(log.exp() * log).sum(1) for log in logs]).sum(0)
-    matched = torch.stack([log.argmax(1) == choices[:, index] for index, log in enumerate(logs)]).all(0)
+    hits = torch.stack([log.argmax(1) == choices[:, index] for index, log in enumerate(logs)])
+    if mask_camera:  # whoever plays asks the camera only where the buttons turn it
+        hits[1] |= ~turns_camera(choices[:, 0])
+    matched = hits.all(0)
     return Likelihoods(buttons, camera, escape, entropy, matched.float())
 
 

@@ -90,9 +90,10 @@ def fit(
         parts = split(pairs, config.validation, rng=rng, held_out=None if asked is None else asked.held_out)
         learned_from = {episode for pair in parts.training for episode in (pair.first, pair.second)}
         judged = {episode for pair in pairs for episode in (pair.first, pair.second)}
-        if asked is not None:
-            judged |= {episode for episode, _ in asked.sides.values()}
         games = {episode.id: episode for episode in archive.episodes(task=task.id) if episode.num_steps > 0}
+        if asked is not None:
+            asked = asked._replace(sides={key: side for key, side in asked.sides.items() if side[0] in games})
+            judged |= {episode for episode, _ in asked.sides.values()}
         if missing := sorted(judged - games.keys()):
             raise RunError(
                 f"{len(missing)} of the {len(judged)} games that were compared are not recorded here step by step, such as "
@@ -129,12 +130,12 @@ def fit(
             facts |= _measure(learner, data, parts.unseen, [games[one] for one in others], learned_from)
             sums = {} if asked is None else _sums_of_segments(learner, data, asked)
             kept = KeptReward(name, facts, learner.ensemble.to("cpu"))
+            if config.study is not None:
+                with archive.database.write() as session:
+                    add_guide(session, config.study, name, sums, datetime.now(UTC))
             rewards, spread = kept.of_decisions(data)
             write_along(folder, ((one, data.steps[at], rewards[at], spread[at]) for one, at in learner.games.items()))
             description = save_reward(folder, kept.ensemble, facts)  # last: the reward is there when this is
-        if config.study is not None:
-            with archive.database.write() as session:
-                add_guide(session, config.study, name, sums, datetime.now(UTC))
         (folder / CHECKPOINT).unlink(missing_ok=True)
         return FittedReward(folder, updates, seconds, description)
 

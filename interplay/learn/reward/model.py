@@ -18,11 +18,15 @@ import torch
 from torch import nn
 
 from interplay.agents.networks.encoders import encoder as built_encoder
+from interplay.learn.config import RunError
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.learner import adam, encoder, step
 from interplay.learn.reward.pairs import DRAW, Pair, Side
 from interplay.learn.settings import RewardConfig
 from interplay.learn.transitions import Transitions
+
+_AT_ONCE = 1024
+"""Observations that pass the networks together."""
 
 
 class RewardNetwork(nn.Module):
@@ -92,6 +96,11 @@ class PreferenceLearner:
         self._pairs = pairs
         self._looked_at: dict[Side, np.ndarray] = {}
         lengths = [len(self.decisions_of(side)) for pair in pairs for side in pair.sides]
+        if min(lengths) == 0:
+            raise RunError(
+                f"a segment that was compared holds no whole decision of {config.observation!r}\n"
+                "Ask about longer segments, or learn from another observation."
+            )
         self.mean_length = float(np.mean(lengths))
         self._samples = max(lengths) if any(pair.spans for pair in pairs) else config.samples
         self.has_draws = any(pair.outcome == DRAW for pair in pairs)
@@ -182,11 +191,11 @@ def games_of(data: Transitions) -> dict[str, np.ndarray]:
 
 
 @torch.inference_mode()
-def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device, batch_size: int = 1024) -> np.ndarray:
+def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device) -> np.ndarray:
     """The reward of each decision as each member sees it: float32, shape (members, N)."""
     parts = []
-    for start in range(0, len(data), batch_size):
-        seen = data.pairs(np.arange(start, min(start + batch_size, len(data))))[1]
+    for start in range(0, len(data), _AT_ONCE):
+        seen = data.pairs(np.arange(start, min(start + _AT_ONCE, len(data))))[1]
         parts.append(rewards_of_seen(ensemble, seen, device))
     return np.concatenate(parts, axis=1)
 
@@ -194,4 +203,5 @@ def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device, batc
 @torch.inference_mode()
 def rewards_of_seen(ensemble: Ensemble, seen: np.ndarray, device: torch.device | None = None) -> np.ndarray:
     """The reward of each observation as each member sees it: float32, shape (members, N)."""
-    return ensemble(torch.from_numpy(seen).to(device)).cpu().numpy()
+    parts = np.split(seen, range(_AT_ONCE, len(seen), _AT_ONCE))
+    return np.concatenate([ensemble(torch.from_numpy(part).to(device)).cpu().numpy() for part in parts], axis=1)

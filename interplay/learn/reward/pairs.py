@@ -87,7 +87,7 @@ class AskedSegments(NamedTuple):
         seat: Whose play is compared; None for the only seat.
         pairs: Of every answer that counts, in the order of the log.
         held_out: Worlds whose answers measure and teach nothing.
-        sides: All its segments that may be asked about: what the learned reward is to say something about.
+        sides: All segments of all its versions: what the learned reward is to say something about.
     """
 
     task: str

@@ -82,6 +82,7 @@ from interplay.store.judging.segments import (
     segment_answers,
     segment_pairs_shown,
     segments_by_id,
+    segments_in_attention,
     segments_of,
     segments_of_study,
 )
@@ -153,6 +154,7 @@ __all__ = [
     "segment_answers",
     "segment_pairs_shown",
     "segments_by_id",
+    "segments_in_attention",
     "segments_of",
     "segments_of_study",
     "studies",

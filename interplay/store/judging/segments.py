@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging.candidates import CandidateRow, candidates_of
 from interplay.store.judging.log import BANNED
-from interplay.store.models import Answer, EpisodeRow, EpisodeSeat, JudgingAgreement, Match, Segment, SegmentGuide
+from interplay.store.models import Answer, Entrant, EpisodeRow, EpisodeSeat, JudgingAgreement, Match, Segment, SegmentGuide
 
 _PERSON = aliased(EpisodeSeat)
 _AGREED = ~exists().where(
@@ -29,14 +29,21 @@ _COLUMNS = (
     EpisodeRow.seed, EpisodeRow.task, EpisodeRow.task_hash,
 )  # fmt: skip
 _SEGMENTS = select(*_COLUMNS).join(EpisodeRow, EpisodeRow.id == Segment.episode_id).order_by(Segment.id)
-_MAY_BE_SHOWN = _SEGMENTS.where(Segment.study_hash == bindparam("study_hash"), _AGREED)
+_WITHDRAWN = exists().where(Entrant.name == Segment.agent, Entrant.task == EpisodeRow.task, Entrant.withdrawn_at.is_not(None))
+_MAY_BE_SHOWN = _SEGMENTS.where(Segment.study_hash == bindparam("study_hash"), _AGREED, ~_WITHDRAWN)
 _PAIRS_SHOWN = (
     select(Match.left_segment_id, Match.right_segment_id)
     .where(Match.study == bindparam("study"), Match.purpose == "segment")
+    .where(Match.judge_kind != "model", Match.judge.not_in(BANNED))
     .where(or_(Match.answered_at.is_not(None), Match.released_at.is_(None)))
 )
 _COUNTS = and_(Answer.purpose == "segment", Answer.judge.not_in(BANNED))
-_NUM_ANSWERS = select(func.count()).select_from(Answer).where(Answer.study == bindparam("study"), _COUNTS)
+_NUM_ANSWERS = (
+    select(func.count()).select_from(Answer).where(Answer.study == bindparam("study"), _COUNTS, Answer.judge_kind != "model")
+)
+_IN_ATTENTION = select(Match.left_segment_id).where(
+    Match.study == bindparam("study"), Match.judge == bindparam("judge"), Match.purpose == "attention"
+)
 _NEWEST_GUIDE = (
     select(SegmentGuide.id, SegmentGuide.reward)
     .where(SegmentGuide.study == bindparam("study"))
@@ -125,7 +132,7 @@ def entered_segment(session: Session, study: str, study_hash: str, segment: NewS
 
 
 def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
-    """The segments of a version of a study that may be shown: those whose players agree to it."""
+    """The segments of a version of a study that may be shown: those whose players agree to it, and no withdrawn agent's."""
     return [SegmentRow(*row) for row in session.connection().execute(_MAY_BE_SHOWN, {"study_hash": study_hash})]
 
 
@@ -144,13 +151,19 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Pairs of segments that somebody has answered about in a study, or has before them."""
+    """Pairs of segments that somebody has answered about in a study, or has before them; models and banned judges left out."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 
 
+def segments_in_attention(session: Session, study: str, judge: str) -> set[int]:
+    """The segments that a judge has had on both sides."""
+    rows = session.connection().execute(_IN_ATTENTION, {"study": study, "judge": judge})
+    return {segment or 0 for (segment,) in rows}
+
+
 def num_segment_answers(session: Session, study: str) -> int:
-    """How many answers of a study are about segments, checks and banned judges left out."""
+    """How many answers of people in a study are about segments, checks and banned judges left out."""
     return session.connection().scalar(_NUM_ANSWERS, {"study": study}) or 0
 
 
