@@ -25,11 +25,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from gymnasium.spaces import Discrete
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.asked import Asked
-from interplay.agents.policy import is_policy_folder, read_description
+from interplay.agents.policy import action_space_of, is_policy_folder, read_description
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
@@ -136,10 +137,14 @@ def dagger(
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
+    model_folder(archive, f"{name}.{config.rounds}")  # refuses what would be too long
     if is_policy_folder(folder):
         raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
     task = find(config.task)
     check_seat(config, task)
+    space = action_space_of(task, config.seat)
+    if not isinstance(space, Discrete):
+        raise TransitionError(f"task {task.id} has actions in {space}; dagger needs discrete ones")
     expert = None if config.by_person else find_agent(config.expert, archive).name
     check_torch()
     with claimed(folder, name, resume=True):
@@ -179,9 +184,16 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
             raise ConfigError(
                 f"the run {name!r} in {folder} was begun with {setting} {before.get(setting)!r}, "
                 f"and now it is {now[setting]!r}\n"
-                f"Go on as it was begun:  interplay learn dagger --out {name} --resume    Or choose another name."
+                f"Go on as it was begun:  interplay learn dagger --out {name} --data {folder.parent.parent} --resume\n"
+                "Or choose another name."
             )
-        rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
+        try:
+            rounds = [Round.from_json(one) for one in json.loads((folder / "rounds.json").read_text(encoding="utf-8"))]
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ConfigError(
+                f"{folder / 'rounds.json'} is damaged: {type(error).__name__}: {error}\n"
+                "Put it back from a copy, or choose another name; the games and the agents of its rounds are there."
+            ) from None
         if len(rounds) > config.rounds:
             raise ConfigError(
                 f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "

@@ -269,7 +269,12 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
     Raises:
         ConfigError: As `_check_run`, or if another process is at this run.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(
+            f"{folder} cannot be made: {error.strerror}\nChoose another data folder (--data), or let it be written to."
+        ) from error
     lock = folder / ".lock"
     with ExitStack() as stack:
         try:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError
-from interplay.files import keep_to_owner
+from interplay.files import is_disk_full, keep_to_owner
 
 log = logging.getLogger("interplay.store")
 
@@ -91,6 +91,11 @@ class Database:
                 raise StoreError(
                     f"the database at {engine.url!r} is busy: another command has held it for {_WAIT_S} seconds\n"
                     "Wait until that command has ended, and try again; nothing was changed."
+                ) from error
+            if is_disk_full(error):
+                raise StoreError(
+                    f"the disk is full: the database at {engine.url!r} cannot be opened ({error.orig})\n"
+                    "Free some space, and try again; nothing was changed."
                 ) from error
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"

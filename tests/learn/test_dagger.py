@@ -17,7 +17,7 @@ from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.base import EnvError
 from interplay.errors import NotFoundError
-from interplay.learn import BCConfig, ConfigError, TransitionError, load, train
+from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, load, train
 from interplay.learn.dagger import dagger
 from interplay.record import Owner, RecordedEpisode
 from interplay.record.verify import verify
@@ -160,7 +160,7 @@ def test_more_rounds_are_added_and_fewer_refused(archive):
     assert weights(archive, "r.1") == before
     with pytest.raises(ConfigError, match=r"'r' in .* is in round 2, and rounds is 1 now.*\nAsk for 2 rounds or more"):
         dagger(archive, of(1), "r")
-    with pytest.raises(ConfigError, match=r"was begun with labels 5, and now it is 6\n.*learn dagger --out r --resume"):
+    with pytest.raises(ConfigError, match=r"was begun with labels 5, and now it is 6\n.*learn dagger --out r --data .*resume"):
         dagger(archive, of(2, labels=6), "r")
     (archive.root / "models" / "r.3").mkdir()
     for name in ("model.json", "model.safetensors"):
@@ -198,6 +198,22 @@ def test_a_stopped_run_of_another_algorithm_is_left_alone(archive):
     with pytest.raises(ConfigError, match="another algorithm that was stopped"):
         dagger(archive, config_of(), "cloned")
     assert not (folder / "config.json").exists()
+
+
+def test_what_cannot_work_is_refused_before_anything_is_played(archive):
+    with pytest.raises(TransitionError, match="dagger needs discrete ones"):
+        dagger(archive, config_of(task="gymnasium/pendulum", expert="random"), "swing")
+    with pytest.raises(ConfigError, match="at most"):
+        dagger(archive, config_of(), "n" * 199)
+    assert not archive.episodes(task="gymnasium/pendulum")
+    (archive.root / "models" / "torn").mkdir(parents=True, exist_ok=True)
+    (archive.root / "models" / "torn" / "config.json").write_text(json.dumps(config_of().to_json()))
+    (archive.root / "models" / "torn" / "rounds.json").write_text('[{"number": 1')
+    with pytest.raises(ConfigError, match=r"rounds.json is damaged: JSONDecodeError"):
+        dagger(archive, config_of(), "torn")
+    (archive.root / "models" / "plain").touch()
+    with pytest.raises(RunError, match=r"models/plain cannot be made: File exists"):
+        train(archive, BCConfig(LAKE), "plain")
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box, Discrete
+from safetensors.torch import save_file
 from toy_runs import LAKE, config_of, fit, practise_again, practise_in, train_again
 from toy_transitions import corridor, make_transitions
 
 from interplay.agents.policy import load_policy
 from interplay.learn import CONFIGS, ConfigError, FilteredBCConfig, RunError, TransitionError
 from interplay.learn.algorithms import LEARNERS
+from interplay.learn.config import CHECKPOINT
 from interplay.learn.harness.learner import Batch, Given
 from interplay.learn.harness.run import run
 from interplay.learn.plots import read_metrics
@@ -155,8 +157,13 @@ def test_a_checkpoint_of_another_width_is_refused(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         fit(corridor(), config_of("dqn", checkpoint_every_s=0.0), tmp_path / "m", on_update=stop)
-    with pytest.raises(ConfigError, match=r"is of another run: hidden was \[8\], now \[9\]"):
+    written = (tmp_path / "m" / "config.json").read_bytes()
+    with pytest.raises(ConfigError, match=r"is of another run: hidden was \[8\], now \[9\]\nTo go on, leave"):
         fit(corridor(), config_of("dqn", hidden=(9,)), tmp_path / "m", resume=True)
+    assert (tmp_path / "m" / "config.json").read_bytes() == written, "so that --resume alone still goes on"
+    save_file({}, tmp_path / "m" / CHECKPOINT, metadata={"run": "{}"})
+    with pytest.raises(ConfigError, match="is damaged: it does not say fingerprint, means, seconds, update"):
+        fit(corridor(), config_of("dqn"), tmp_path / "m", resume=True)
 
 
 # Arithmetic that d3rlpy does not have

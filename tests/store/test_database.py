@@ -1,6 +1,7 @@
 """One code path for SQLite and PostgreSQL: migrations equal the models, writers queue, times keep their zone."""
 
 import fcntl
+import resource
 import sqlite3
 import stat
 import threading
@@ -214,6 +215,17 @@ def test_times_keep_their_zone_and_naive_ones_are_refused(database):
     assert kept.utcoffset() is not None
     with pytest.raises(sa.exc.StatementError, match="naive datetime"), database.write() as session:
         session.add(Participant(key="naive", created_at=datetime(2026, 1, 2)))
+
+
+def test_a_full_disk_is_not_called_a_damaged_database(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (16_384, before[1]))  # a limit of a file is to SQLite a full disk
+    try:
+        with pytest.raises(StoreError, match=r"^the disk is full: .*\nFree some space, and try again"):
+            Database.open(f"sqlite:///{tmp_path}/interplay.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    Database.open(f"sqlite:///{tmp_path}/interplay.db").close()
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):

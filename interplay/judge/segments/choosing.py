@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.judge.segments.definition import Segments
-from interplay.store.judging import SegmentRow
+from interplay.store.judging import NewSegment, SegmentRow
 
 Sums = Mapping[str, Sequence[float]]
 """Segment key -> its sum of rewards as each network sees it."""
@@ -85,11 +85,12 @@ def _drawn(
     for one, other in order:
         pair = SegmentPair(segments[one], segments[other])
         ids = frozenset((pair.left.id, pair.right.id))
-        if one != other and ids not in seen and not _overlap(*pair):
+        if one != other and ids not in seen and not overlap(*pair):
             seen.add(ids)
             yield pair
 
 
-def _overlap(one: SegmentRow, other: SegmentRow) -> bool:
+def overlap(one: SegmentRow | NewSegment, other: SegmentRow | NewSegment) -> bool:
+    """Whether two segments show a step of one game twice."""
     is_same = one.episode_id == other.episode_id
     return is_same and one.first_step <= other.last_step and other.first_step <= one.last_step

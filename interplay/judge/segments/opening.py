@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
+from interplay.judge.segments.choosing import overlap
 from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
@@ -63,10 +65,11 @@ class SegmentStudies:
         drawn = draw_segments(
             games, num_steps=num_steps, number=part.number, held_out=part.held_out, rng=np.random.default_rng(part.seed)
         )
-        if len(drawn) < 2:
+        if not any(_can_be_compared(one, other) for one, other in itertools.combinations(drawn, 2)):
             raise SegmentError(
-                f"one segment of {num_steps} steps can be drawn from the games of {task.id}, and two are compared\n"
-                "Remedy: write fewer seconds, or choose more games."
+                f"{len(drawn)} segments of {num_steps} steps were drawn from {len(games)} games of {task.id}, "
+                "and no two of them that teach can be compared\n"
+                "Remedy: write a larger number, fewer seconds, or choose more games."
             )
         self._look(drawn[0], task)
         return drawn
@@ -95,7 +98,7 @@ class SegmentStudies:
             if unknown := sorted(set(part.entrants) - {row.agent for row in entered}):
                 known = {row.agent for row in store.candidates_of(session, task.id)}
                 raise unknown_name(
-                    "entrant", unknown[0], known, hint=f"All who are ranked:  interplay judge agents --task {task.id}"
+                    "entrant", unknown[0], known, hint=f"All who are ranked:  interplay judge list-agents --task {task.id}"
                 )
         names = {row.episode_id: row.agent for row in entered if row.seat == seat}
         games = []
@@ -109,7 +112,7 @@ class SegmentStudies:
             why = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
             raise SegmentError(
                 f"there is no game of {task.id} to draw segments from" + (f": of {len(found)} found, {why}" if why else "")
-                + f"\nRemedy: record some (interplay play {task.id} --agent random --seeds 1-20), or change entrants and where."
+                + f"\nRemedy: record some (interplay play {task.id} --agent random --seeds 1,2), or change entrants and where."
             )  # fmt: skip
         return games
 
@@ -128,6 +131,11 @@ class SegmentStudies:
                 f"the first segment of {task.id} cannot be filmed: {error}\n"
                 "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
             ) from None
+
+
+def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:
+    """Whether two segments teach something: neither is held out, and they show nothing twice."""
+    return not (one.is_held_out or other.is_held_out or overlap(one, other))
 
 
 def _why_not(episode: Episode, task: Task) -> str:

@@ -48,13 +48,18 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
         with safetensors.safe_open(path, framework="pt") as file:
             where = json.loads(file.metadata()["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
+        if missing := sorted({"fingerprint", "update", "seconds", "means"} - where.keys()):
+            raise ValueError(f"it does not say {', '.join(missing)}")
+    except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(f"{path} is damaged: {error}\n{again}") from None
     different = [name for name in fingerprint if where["fingerprint"].get(name) != fingerprint[name]]
     if different:
         name = different[0]
         before, now = (reprlib.repr(values.get(name)) for values in (where["fingerprint"], fingerprint))
-        raise ConfigError(f"{path} is of another run: {name} was {before}, now {now}\n{again}")
+        raise ConfigError(
+            f"{path} is of another run: {name} was {before}, now {now}\n"
+            f"To go on, leave the settings as they were; --resume alone takes them from {folder / 'config.json'}. {again}"
+        )
     try:
         for name, module in learner.modules.items():
             module.load_state_dict(_below(tensors, f"weights/{name}/"))

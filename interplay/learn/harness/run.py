@@ -112,7 +112,7 @@ def run(
     device = device_of(config.device)
     folder.mkdir(parents=True, exist_ok=True)
     with threads(config.threads), explained(folder, config):
-        write_json(folder / "config.json", config.to_json(), indent=2)
+        keep_settings(folder, config)
         return _run(learner_class, data, config, task, space, folder, device, resume, watch or Watch(), notes)
 
 
@@ -157,6 +157,12 @@ def _run(
     _save_policy(learner, data, validation, config, task, space, folder, final, notes)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
+
+
+def keep_settings(folder: Path, config: RunConfig) -> None:
+    """Write the settings of a run that begins; those of one that goes on are compared first."""
+    if not (folder / CHECKPOINT).exists():
+        write_json(folder / "config.json", config.to_json(), indent=2)
 
 
 class Source(Protocol):
@@ -210,6 +216,7 @@ def loop(
     update, seconds_before, means = 0, 0.0, Means()
     if resume and (folder / CHECKPOINT).exists():
         where = checkpoint.restore(folder, learner, fingerprint)
+        write_json(folder / "config.json", config.to_json(), indent=2)  # only now: of a run that was begun otherwise it stays
         update, seconds_before, means = where["update"], where["seconds"], Means(**where["means"])
         if source is not None:
             source.restore(where["source"])

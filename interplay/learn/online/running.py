@@ -12,12 +12,11 @@ import safetensors
 import torch
 
 from interplay.agents.policy import save_policy
-from interplay.files import write_json
 from interplay.learn.algorithms.ppo import PPO
 from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.harness.devices import device_of, threads
 from interplay.learn.harness.learner import Given
-from interplay.learn.harness.run import TrainingResult, Watch, explained, loop
+from interplay.learn.harness.run import TrainingResult, Watch, explained, keep_settings, loop
 from interplay.learn.online.games import kind_of
 from interplay.learn.online.players import Players
 from interplay.learn.reward.kept import KeptReward
@@ -54,7 +53,7 @@ def run(
     device = device_of(config.device)
     folder.mkdir(parents=True, exist_ok=True)
     with threads(config.threads), explained(folder, config), _resumable(folder, config):
-        write_json(folder / "config.json", config.to_json(), indent=2)
+        keep_settings(folder, config)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             learner = PPO(config, Given(kind.shape, int(kind.space.n), np.empty(0, np.int64), device))

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from interplay.files import write_json
 from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.along import write_along
@@ -153,13 +152,13 @@ def _train(
     import torch
 
     from interplay.learn.harness.devices import device_of, threads
-    from interplay.learn.harness.run import Watch, explained, loop
+    from interplay.learn.harness.run import Watch, explained, keep_settings, loop
     from interplay.learn.reward.model import PreferenceLearner
 
     device = device_of(config.device)
     folder.mkdir(parents=True, exist_ok=True)
     with threads(config.threads), explained(folder, config):
-        write_json(folder / "config.json", config.to_json(), indent=2)
+        keep_settings(folder, config)
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             learner = PreferenceLearner(config, data, pairs, device)

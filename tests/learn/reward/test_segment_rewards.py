@@ -105,7 +105,7 @@ def test_a_sum_is_taken_over_exactly_the_steps_of_a_segment(archive):
 
 
 def test_swapping_all_sides_changes_nothing_and_who_cannot_tell_teaches_nothing(archive):
-    segments = study_of_segments(archive, "lab", now=NOW, number=8, where=["seed < 2"])
+    segments = study_of_segments(archive, "lab", now=NOW, number=8, where=["seed < 6"])
     outcomes = ("left", "right", "draw", "na", "left")
     with archive.database.read() as session:
         version = store.study(session, "lab")
@@ -144,7 +144,7 @@ def add_answer(archive, left, right, outcome: str, judge: str, number: int) -> N
 def test_a_study_that_a_reward_cannot_learn_from_is_refused(archive):
     with pytest.raises(NotFoundError, match="unknown study 'lab'"):
         fit(archive, CONFIG, "r")
-    study_of_segments(archive, "lab", now=NOW, number=4, where=["seed < 2"])
+    study_of_segments(archive, "lab", now=NOW, number=8, where=["seed < 6"])
     with pytest.raises(
         RunError, match=r"study 'lab' compares segments of bench/light, and this run is of bench/cartpole\n.*--task"
     ):
