@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import interplay.record
-from interplay.cli import _run, study_pay
+from interplay.cli import _run
 from interplay.cli.serve import _only_server
+from interplay.cli.study import pay as study_pay
 from interplay.store import studies
 from interplay.store.participants import add_participant, participant_by_worker
 from interplay.study.channels.prolific_api import ProlificApi

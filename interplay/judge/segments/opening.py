@@ -142,6 +142,8 @@ def _why_not(episode: Episode, task: Task) -> str:
     """Why nothing of an episode is compared; empty if it is."""
     if episode.task_hash != task.content_hash:
         return "of another version of the task"
+    if not episode.path.exists():
+        return "whose recording is not here"
     return "that an error cut short" if episode.outcome == "interrupted" else ""
 
 
