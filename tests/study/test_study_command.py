@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from importlib import import_module
 
 import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
@@ -20,7 +21,6 @@ from hypothesis import strategies as st
 import interplay.record
 from interplay.cli import _run
 from interplay.cli.serve import _only_server
-from interplay.cli.study import pay as study_pay
 from interplay.store import studies
 from interplay.store.participants import add_participant, participant_by_worker
 from interplay.study.channels.prolific_api import ProlificApi
@@ -386,7 +386,7 @@ def test_of_two_runs_at_once_one_pays_a_bonus_of_prolific(run, opened, prolific,
     finish(opened, "prolific", "60bf", "7a", 20, hit=PROLIFIC_STUDY)
     prolific.hand_in("7a", "60bf")
     # The other run comes when the first one has made its plan, or while its bonus is on the way.
-    place, name = (study_pay, "_payer") if moment == "planned" else (ProlificApi, "pay_bonuses")
+    place, name = (import_module("interplay.cli.study.pay"), "_payer") if moment == "planned" else (ProlificApi, "pay_bonuses")
     original, others = getattr(place, name), []
 
     def interrupted(*args, **options):

@@ -127,7 +127,7 @@ class Window:
         """What the page says of who draws."""
         return self.page.locator("[data-drawn-note]").inner_text()
 
-    def until(self, is_so: Callable[[], Any], within_s: float = 60) -> None:
+    def until(self, is_so: Callable[[], Any], within_s: float = 180) -> None:
         deadline = time.monotonic() + within_s
         while not is_so():
             assert time.monotonic() < deadline
