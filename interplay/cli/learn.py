@@ -71,11 +71,14 @@ def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable
     hints = get_type_hints(config_class)
     presets = sorted(config_class.presets)
 
+    makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
+
     def run(**options: Any) -> None:
-        given = {name: _value(hints[name], options[name], name) for name in settings if options[name] is not None}
+        if options["out"] is None:
+            raise typer.BadParameter(f"say what to call the {makes}:  --out NAME")
+        given = {name: _value(hints[name], options[name], name) for name in settings if options[name] not in (None, [])}
         act(config_class, given, **{name: value for name, value in options.items() if name not in settings})
 
-    makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
     annotations: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
     for name, item in settings.items():
         default = item.default
@@ -97,9 +100,7 @@ def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable
         ]
     )
     name = config_class.algorithm
-    actor = " --expert scripted" if name == "dagger" else " --actor human" if "actor" in settings else ""
-    task = "first-person/get_log" if getattr(config_class, "is_composed", False) else "atari/space_invaders"
-    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {task}{actor} --out my-{name}"
+    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {config_class.example} --out my-{name}"
     return run
 
 
@@ -136,7 +137,7 @@ def _learn(
     config_class: type[RunConfig],
     given: dict[str, Any],
     *,
-    out: str | None,
+    out: str,
     config: Path | None,
     resume: bool,
     data: Path,
@@ -147,10 +148,6 @@ def _learn(
 ) -> None:
     """Train as asked, show how it goes, and say what came of it."""
     archive = open_archive(data, database, must_exist=config_class is not PPOConfig)
-    if not given.get("where", True):
-        del given["where"]
-    if out is None:
-        raise typer.BadParameter("say what to call the policy:  --out NAME")
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
     )
@@ -177,7 +174,7 @@ def _learn_reward(
     config_class: type[RewardConfig],
     given: dict[str, Any],
     *,
-    out: str | None,
+    out: str,
     config: Path | None,
     resume: bool,
     data: Path,
@@ -190,8 +187,6 @@ def _learn_reward(
     from interplay.learn.reward.pairs import asked_segments
 
     archive = open_archive(data, database, must_exist=True)
-    if out is None:
-        raise typer.BadParameter("say what to call the reward:  --out NAME")
     if "study" in given and "task" not in given and config is None and not resume:
         asked = asked_segments(archive.database, given["study"])
         given = {"seat": asked.seat, **given, "task": asked.task}
@@ -209,7 +204,7 @@ def _learn_dagger(
     config_class: type[DaggerConfig],
     given: dict[str, Any],
     *,
-    out: str | None,
+    out: str,
     config: Path | None,
     resume: bool,
     data: Path,
@@ -224,10 +219,6 @@ def _learn_dagger(
     from interplay.learn.dagger import dagger
 
     archive = open_archive(data, database)
-    if not given.get("where", True):
-        del given["where"]
-    if out is None:
-        raise typer.BadParameter("say what to call the policies:  --out NAME")
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "config.json", config, resume, preset=preset, fast=fast
     )

@@ -70,6 +70,8 @@ class RunConfig:
     algorithm: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
     """Name -> settings that differ from the defaults."""
+    example: ClassVar[str] = "atari/space_invaders"
+    """A task, and options that go with it, for the example of the command."""
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
@@ -173,6 +175,7 @@ class RunConfig:
 class TrainingConfig(RunConfig):
     """What every run has that learns to act from recorded episodes, whatever the algorithm."""
 
+    example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
     """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
 

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from interplay.record import Archive, Episode
 
 _LOOK_EVERY_S = 2.0
+_WORLDS = 6
+"""What random numbers are for: the seeds of worlds, and the players in them."""
 
 Report = Callable[[str, int, int], None]
 """Told what is being done, and how much of how much of it is."""
@@ -218,10 +220,8 @@ def _learner_plays(archive: Archive, task: Task, config: DaggerConfig, one: Roun
     while one.num_labels < config.labels:
         report(what, one.num_labels, config.labels)
         number = len(one.games)
-        rng = np.random.default_rng((config.seed, 6, one.number, number))
-        seed = int(rng.integers(2**31))
-        while seed in task.held_out_seeds:
-            seed = int(rng.integers(2**31))
+        rng = np.random.default_rng((config.seed, _WORLDS, one.number, number))
+        seed = task.draw_seed(rng)
         episode = rollout(archive, task, agents, seed, rng=rng, max_steps=(config.labels - one.num_labels) * skip)
         one = replace(one, games=(*one.games, _game(episode, seat, one.player, -(-episode.num_steps // skip))))
         one = replace(one, is_complete=one.num_labels >= config.labels)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from interplay.learn.embed import DESCRIPTION, EmbedError, read_shard, shard_path
-from interplay.learn.reading import by, joined, labels_of, stream_of
+from interplay.learn.reading import actions_of, by, joined, stream_of
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 from interplay.record import Episode
 
@@ -115,7 +115,7 @@ def load_embedded(
         stream = stream_of(episode, seat, starts, names) | {
             "at": base + starts,
             "first": np.full(len(starts), base),
-            "actions": labels_of(episode, seat, composed=True)(starts),
+            "actions": actions_of(episode, seat, composed=True)(starts),
             "offsets": np.zeros(len(starts), np.int8),
             "episodes": np.full(len(starts), index),
             "labels": np.full(len(starts), -1),

@@ -198,7 +198,7 @@ def joined(parts: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
     return np.concatenate(parts, dtype=dtype) if parts else np.zeros(0, dtype)
 
 
-def labels_of(episode: Episode, seat: str | None, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
+def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
     """From where decisions begin to what was done in them, see `Transitions.actions`.
 
     Raises:
@@ -224,8 +224,8 @@ def _streams(
 ) -> Iterator[dict[str, np.ndarray]]:
     """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
-    labels = labels_of(episode, asked["seat"], composed=asked["composed"])
-    said = None if asked["composed"] else episode.labels(asked["seat"])
+    actions = actions_of(episode, asked["seat"], composed=asked["composed"])
+    labels = None if asked["composed"] else episode.labels(asked["seat"])
     num_steps = episode.num_steps
     starts = {
         offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
@@ -242,10 +242,10 @@ def _streams(
         yield stream_of(episode, asked["seat"], its_starts, names) | {
             "at": bases[offset] + np.arange(len(its_starts)),
             "first": np.full(len(its_starts), bases[offset]),
-            "actions": labels(its_starts),
+            "actions": actions(its_starts),
             "offsets": np.full(len(its_starts), offset),
             "episodes": np.full(len(its_starts), index),
-            "labels": np.full(len(its_starts), -1) if said is None else held_actions(said, its_starts),
+            "labels": np.full(len(its_starts), -1) if labels is None else held_actions(labels, its_starts),
         }
 
 

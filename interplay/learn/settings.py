@@ -78,6 +78,7 @@ class CloneConfig(TrainingConfig):
     """Cloning in first person, of composed actions."""
 
     algorithm: ClassVar[str] = "clone"
+    example: ClassVar[str] = "first-person/get_log --actor human"
     is_composed: ClassVar[bool] = True
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {**_BEDD, "learning_rate": 1e-5},
@@ -128,6 +129,7 @@ class DaggerConfig(BCConfig):
     """Rounds in which the learner plays and an expert says what to do, see `interplay.learn.dagger`."""
 
     algorithm: ClassVar[str] = "dagger"
+    example: ClassVar[str] = "atari/space_invaders --expert scripted"
 
     expert: str = setting("scripted", "Who says what to do: the name of an agent, or person.")
     rounds: int = setting(5, "Rounds; each makes an agent of its own.", low=1, high=1000, is_free=True)

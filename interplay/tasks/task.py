@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from interplay.errors import InterplayError
 from interplay.statistics import Setting, StatisticSpec
 from interplay.tasks.keys import KeyMap
+
+if TYPE_CHECKING:
+    import numpy as np
 
 QuestionKind = Literal["direct", "comparative", "overall"]
 RewardRule = Literal["own", "shared"]
@@ -137,6 +140,12 @@ class Task:
         """What collectors of statistics know of a game before it begins. In a task of turns every step is an action."""
         noop = None if self.takes_turns else self.keys.noop
         return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns)
+
+    def draw_seed(self, rng: np.random.Generator) -> int:
+        """A seed to learn on, from 0 to 2**31 - 1: never a held-out one."""
+        while (seed := int(rng.integers(2**31))) in self.held_out_seeds:
+            pass
+        return seed
 
     @property
     def takes_turns(self) -> bool:

@@ -18,7 +18,7 @@ from interplay.learn.algorithms.ppo import PPO
 from interplay.learn.harness.learner import Given
 from interplay.learn.online import games as online_games
 from interplay.learn.online import players
-from interplay.learn.online.games import Games, Played, kind_of, world_seed
+from interplay.learn.online.games import Games, Played, kind_of
 from interplay.learn.plots import read_metrics
 from interplay.learn.reward.kept import KeptReward, save_reward
 from interplay.learn.reward.model import Ensemble
@@ -205,9 +205,10 @@ def test_a_game_that_is_cut_off_is_truncated_and_held_out_worlds_are_never_playe
     games.close()
     assert played.truncated[:, 0].tolist() == [False] * 4 + [True, False]
     assert not played.terminated.any()
-    drawn = [world_seed(3, 0, episode, ()) for episode in range(3)]
+    task = replace(task_of("gym:CartPole-v1"), held_out_seeds=())
+    drawn = [task.draw_seed(np.random.default_rng((3, episode))) for episode in range(3)]
     assert len({*drawn}) == 3
-    assert world_seed(3, 0, 1, drawn) not in drawn
+    assert replace(task, held_out_seeds=tuple(drawn)).draw_seed(np.random.default_rng((3, 1))) not in drawn
 
 
 def test_a_worker_goes_on_from_where_its_games_were():

@@ -234,7 +234,8 @@ class Judging:
             request = Request("", "person", task, study, rules)
             now = datetime(2000, 1, 1, tzinfo=UTC)  # of no meaning; the same at every look, so that videos can be kept
             if rules.segments is not None and study is not None:
-                match = match_of(request, self._segment_matches.example_pair(session, version), now)
+                pair = self._segment_matches.example_pair(session, version)
+                match = match_of(request, pair, now, purpose="segment")
             else:
                 left, right = self._matchmaker.example_pair(session, request, but=() if task else but)
                 match = match_showing(request, Shown(self._candidates.name_of(left.task_hash), left, right), now)

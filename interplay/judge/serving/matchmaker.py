@@ -25,6 +25,7 @@ from interplay.judge.rules import Rules
 from interplay.judge.serving.checks import SWAPPED, Purpose, checks_due
 from interplay.store import Match
 from interplay.store import judging as store
+from interplay.store.judging import SegmentRow
 from interplay.store.participants import participant_number
 
 NUM_BETWEEN = 2
@@ -386,10 +387,35 @@ def _ordered(
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
     """The match that shows two games to whoever asks."""
-    left, right = shown.left, shown.right
+    return new_match(
+        request,
+        shown.task,
+        shown.left,
+        shown.right,
+        now,
+        seat=shown.left.seat,
+        purpose=shown.purpose,
+        expected=shown.expected,
+        repeat_of=shown.repeat_of,
+    )
+
+
+def new_match(
+    request: Request,
+    task: str,
+    left: Candidate | SegmentRow,
+    right: Candidate | SegmentRow,
+    now: datetime,
+    *,
+    seat: str,
+    purpose: str,
+    expected: str | None = None,
+    repeat_of: str | None = None,
+) -> Match:
+    """A match that shows these two to whoever asks; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
-        task=shown.task,
+        task=task,
         task_hash=left.task_hash,
         seed=left.seed,
         left_episode_id=left.episode_id,
@@ -400,11 +426,11 @@ def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
         served_at=now,
         seen_at=now,
         study=request.study,
-        purpose=shown.purpose,
-        expected=shown.expected,
-        repeat_of=shown.repeat_of,
+        purpose=purpose,
+        expected=expected,
+        repeat_of=repeat_of,
         judge_kind=request.kind,
-        seat=left.seat,
+        seat=seat,
     )
 
 

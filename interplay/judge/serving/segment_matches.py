@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,7 +16,7 @@ from interplay.judge.segments.choosing import SegmentPair, Sums, next_pair
 from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.serving.checks import SWAPPED, Purpose
-from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of
+from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -168,26 +167,18 @@ class SegmentMatchmaker:
         return None
 
 
-def match_of(request: Request, pair: SegmentPair, now: datetime, **more: str | None) -> Match:
-    """The match that shows two segments to whoever asks; `more` are its other columns."""
+def match_of(
+    request: Request,
+    pair: SegmentPair,
+    now: datetime,
+    *,
+    purpose: str,
+    expected: str | None = None,
+    repeat_of: str | None = None,
+) -> Match:
+    """The match that shows two segments to whoever asks; `purpose`, `expected` and `repeat_of` as in `Match`."""
     left, right = pair
-    part = request.rules.segments
-    return Match(
-        id=secrets.token_hex(12),  # not drawn: nobody may guess the next one
-        task=left.task,
-        task_hash=left.task_hash,
-        seed=left.seed,
-        left_episode_id=left.episode_id,
-        right_episode_id=right.episode_id,
-        left_agent=left.agent,
-        right_agent=right.agent,
-        left_segment_id=left.id,
-        right_segment_id=right.id,
-        judge=request.judge,
-        served_at=now,
-        seen_at=now,
-        study=request.study,
-        judge_kind=request.kind,
-        seat="" if part is None else part.seat,
-        **more,  # type: ignore[arg-type]
-    )
+    seat = "" if request.rules.segments is None else request.rules.segments.seat
+    match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)
+    match.left_segment_id, match.right_segment_id = left.id, right.id
+    return match

@@ -11,9 +11,8 @@ from typing import Literal, NamedTuple, Protocol
 from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.twins import twin_path
-from interplay.judge.segments.clips import Clips
+from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
-from interplay.record import Episode
 from interplay.record.disguise import stated_length_s
 from interplay.store import Database, Match
 from interplay.store import judging as store
@@ -24,20 +23,12 @@ MATCHES_REMEMBERED = 4096
 Side = Literal["left", "right"]
 
 
-class VideoArchive(Protocol):
+class VideoArchive(ClipArchive, Protocol):
     """What judging needs of `record.Archive`."""
 
     @property
     def database(self) -> Database:
         """Where matches and answers are."""
-        ...
-
-    def get(self, episode_id: str) -> Episode:
-        """A recorded episode."""
-        ...
-
-    def video_path(self, episode_id: str) -> Path:
-        """Where an episode's mp4 is or would be."""
         ...
 
 

@@ -23,7 +23,7 @@ from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConf
 from interplay.learn.harness import checkpoint
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.devices import device_of, threads
-from interplay.learn.harness.learner import Batch, Given, Learner, Trained
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, Trained
 from interplay.learn.harness.metrics import Means, Metrics
 from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
@@ -152,10 +152,19 @@ def _run(
     fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
     looped = loop(learner, batch_of, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch)
     final = looped.final | {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
-    looped.metrics.write(final)
-    looped.metrics.close()
-    _save_policy(learner, data, validation, config, task, space, folder, final, notes)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    demonstrations = {
+        "decisions": len(data),
+        "validation_decisions": len(validation),
+        "episodes": [count._asdict() for count in data.counts],
+        "actions": {str(action): count for action, count in data.action_counts().items()},
+    }
+    details = {
+        "temperature": config.temperature,
+        "seat": config.seat or task.seats[0],
+        "demonstrations": demonstrations,
+        **notes,
+    }
+    finish(folder, looped.metrics, final, learner.acting(), config, task, space, details)
     return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
 
 
@@ -287,42 +296,42 @@ def _measured(learner: Learner, data: Transitions, which: np.ndarray, device: to
     return {name: value / len(which) for name, value in sums.items()}
 
 
-def _save_policy(
-    learner: Learner,
-    data: Transitions,
-    validation: np.ndarray,
-    config: TrainingConfig,
+def finish(
+    folder: Path,
+    metrics: Metrics,
+    final: dict[str, Any],
+    acting: Acting,
+    config: RunConfig,
     task: Task,
     space: gymnasium.Space[Any],
-    folder: Path,
-    final: dict[str, Any],
-    notes: Mapping[str, Any],
+    details: Mapping[str, Any],
 ) -> None:
-    network, architecture = learner.acting()
-    details = {
-        "architecture": architecture,
-        "temperature": config.temperature,
-        "seat": config.seat or task.seats[0],
-        "config": config.to_json(),
-        "metrics": final,
-        "demonstrations": {
-            "decisions": len(data),
-            "validation_decisions": len(validation),
-            "episodes": [count._asdict() for count in data.counts],
-            "actions": {str(action): count for action, count in data.action_counts().items()},
-        },
-        "versions": {"torch": torch.__version__, "safetensors": safetensors.__version__},
-        **notes,
-    }
+    """Write the last line of metrics and the policy; then the checkpoint goes.
+
+    Args:
+        final: The last line.
+        acting: How it plays.
+        space: Of its actions.
+        details: More for `model.json`; JSON values.
+    """
+    metrics.write(final)
+    metrics.close()
     save_policy(
         folder,
-        network,
+        acting.network,
         task=task,
         algorithm=config.algorithm,
         observation=config.observation,
         space=space,
-        details=details,
+        details={
+            "architecture": acting.architecture,
+            "config": config.to_json(),
+            "metrics": final,
+            "versions": {"torch": torch.__version__, "safetensors": safetensors.__version__},
+            **details,
+        },
     )
+    (folder / CHECKPOINT).unlink(missing_ok=True)
 
 
 def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -18,6 +18,10 @@ from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8
 """What random numbers are for: the seeds of worlds, the draws of actions."""
+
+
+class GameError(RunError):
+    """A world that failed, or a process that played: the run may go on from its last checkpoint."""
 
 
 class Kind(NamedTuple):
@@ -152,11 +156,12 @@ class Game:
         """Begin an episode.
 
         Raises:
-            RunError: If the world fails.
+            GameError: If the world fails.
         """
         self._number_of_episode = episode
         self._actions: list[list[int]] = []
-        self._world_seed = world_seed(self._seed, self._number, episode, self._task.held_out_seeds)
+        rng = np.random.default_rng((self._seed, _WORLDS, self._number, episode))
+        self._world_seed = self._task.draw_seed(rng)
         self.done[:] = False
         self.earned = np.zeros(len(self.seats))
         self._episode = RecordedEpisode(self._world)
@@ -181,7 +186,7 @@ class Game:
         """Play as all seats decided, until they decide again.
 
         Raises:
-            RunError: If the world fails.
+            GameError: If the world fails.
         """
         self._actions.append([int(action) for action in actions])
         joint = {seat: first + action for seat, first, action in zip(self.seats, self._firsts, self._actions[-1], strict=True)}
@@ -210,9 +215,9 @@ class Game:
         """Close the world."""
         self._world.close()
 
-    def _failed(self, error: Exception) -> RunError:
+    def _failed(self, error: Exception) -> GameError:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        return RunError(
+        return GameError(
             f"the world of {self._task.id} failed at decision {len(self._actions)} of an episode with seed {self._world_seed}: "
             f"{type(error).__name__}: {error}\nIt happened in {where.filename}, line {where.lineno}."
         )
@@ -243,7 +248,7 @@ class Games:
             outputs: Observations, shape (S, ...) -> logits of the actions, float32, shape (S, actions).
             number: Of the round, from 0; what is drawn is a function of it.
         Raises:
-            RunError: If a world fails.
+            GameError: If a world fails.
         """
         horizon, seats, games = self._horizon, self._num_seats, self._games
         num_slots = seats * len(games)
@@ -292,14 +297,6 @@ class Games:
         """Close the worlds."""
         for game in self._games:
             game.close()
-
-
-def world_seed(seed: int, game: int, episode: int, held_out: Collection[int]) -> int:
-    """The seed of the world of an episode: never a held-out one."""
-    rng = np.random.default_rng((seed, _WORLDS, game, episode))
-    while (drawn := int(rng.integers(2**31))) in held_out:
-        pass
-    return drawn
 
 
 def kind_of(task: Task, observation: str) -> Kind:

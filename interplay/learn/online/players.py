@@ -14,9 +14,8 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
-from interplay.learn.config import RunError
 from interplay.learn.harness.learner import Acting
-from interplay.learn.online.games import Games, Kind, Played, Where
+from interplay.learn.online.games import GameError, Games, Kind, Played, Where
 from interplay.learn.reward.kept import KeptReward
 from interplay.learn.settings import PPOConfig
 from interplay.parallel import process_pool
@@ -55,7 +54,7 @@ class Players:
         """Play a round.
 
         Raises:
-            RunError: If a world fails, or a worker ends.
+            GameError: If a world fails, or a worker ends.
         """
         network = self._acting.network
         playing: list[Future[Played]] = []
@@ -118,7 +117,7 @@ def _answers(waiting: list[Future[Any]]) -> list[Any]:
     try:
         return [future.result() for future in waiting]
     except BrokenProcessPool:
-        raise RunError("a process in which games were played ended without a message, perhaps for lack of memory") from None
+        raise GameError("a process in which games were played ended without a message, perhaps for lack of memory") from None
 
 
 @torch.inference_mode()

@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import safetensors
 import torch
 
-from interplay.agents.policy import save_policy
 from interplay.learn.algorithms.ppo import PPO
-from interplay.learn.config import CHECKPOINT, RunError
+from interplay.learn.config import RunError
 from interplay.learn.harness.devices import device_of, threads
 from interplay.learn.harness.learner import Given
-from interplay.learn.harness.run import TrainingResult, Watch, explained, keep_settings, loop
-from interplay.learn.online.games import kind_of
+from interplay.learn.harness.run import TrainingResult, Watch, explained, finish, keep_settings, loop
+from interplay.learn.online.games import GameError, kind_of
 from interplay.learn.online.players import Players
 from interplay.learn.reward.kept import KeptReward
 from interplay.learn.settings import PPOConfig
@@ -75,27 +73,8 @@ def run(
             )
             facts = players.facts()
         final = looped.final | facts
-        looped.metrics.write(final)
-        looped.metrics.close()
-        details: dict[str, Any] = {
-            "architecture": acting.architecture,
-            "temperature": config.temperature,
-            "seats": list(task.seats),
-            "config": config.to_json(),
-            "metrics": final,
-            "versions": {"torch": torch.__version__, "safetensors": safetensors.__version__},
-            **notes,
-        }
-        save_policy(
-            folder,
-            acting.network,
-            task=task,
-            algorithm=config.algorithm,
-            observation=config.observation,
-            space=kind.space,
-            details=details,
-        )
-        (folder / CHECKPOINT).unlink(missing_ok=True)
+        details = {"temperature": config.temperature, "seats": list(task.seats), **notes}
+        finish(folder, looped.metrics, final, acting, config, task, kind.space, details)
         return TrainingResult(folder, looped.update, looped.seconds, final, facts["decisions"], facts["games"])
 
 
@@ -104,9 +83,7 @@ def _resumable(folder: Path, config: PPOConfig) -> Iterator[None]:
     """Say how to go on where a world fails."""
     try:
         yield
-    except RunError as error:
-        if "--out" in str(error):
-            raise
+    except GameError as error:
         again = f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
         raise RunError(
             f"{error}\nContinue from the last checkpoint:  {again} --out {folder.name} --resume\n"

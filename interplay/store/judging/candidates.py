@@ -45,18 +45,24 @@ _ALONE = ~exists().where(
     _OTHER.num_steps > 0,
 )
 """Whether nobody else acted in a seat: who took over for somebody is not ranked by what both did."""
-_ALL_AGREED = ~exists().where(
+_REFUSES = (
     _PERSON.episode_id == EpisodeRow.id,
     _PERSON.actor_kind == "human",
-    # The video that was uploaded or published of a person needs no agreement here.
-    or_(_PERSON.actor != Entrant.name, EpisodeRow.frames != UPLOADED, _IS_OF_PEOPLE),
     ~exists().where(
         JudgingAgreement.episode_id == _PERSON.episode_id,
         JudgingAgreement.participant_id == _PERSON.participant_id,
         JudgingAgreement.agreed,
     ),
 )
+"""Whether a person in a game has not agreed to being compared."""
+ALL_AGREED = ~exists().where(*_REFUSES)
 """Whether every person in a game agrees to being compared; as long as one does not, it is shown to no judge."""
+_ALL_NEEDED_AGREED = ~exists().where(
+    *_REFUSES,
+    # The video that was uploaded or published of a person needs no agreement here.
+    or_(_PERSON.actor != Entrant.name, EpisodeRow.frames != UPLOADED, _IS_OF_PEOPLE),
+)
+"""Likewise, of an entrant's game."""
 
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
@@ -78,7 +84,7 @@ def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat:
         .select_from(EpisodeRow)
         .join(EntrantEpisode, EntrantEpisode.episode_id == EpisodeRow.id)
         .join(Entrant, Entrant.id == EntrantEpisode.entrant_id)
-        .where(_ALL_AGREED)
+        .where(_ALL_NEEDED_AGREED)
     )
     # With one OR no index would be used.
     return union(*(one.where(*conditions) for one in (own, entered)))
@@ -94,7 +100,7 @@ def _candidates(*conditions: ColumnElement[bool]) -> CompoundSelect:
         (EpisodeRow.outcome == "time_limit").label("was_cut"),
         exists().where(_PERSON.episode_id == EpisodeRow.id, _PERSON.participant_id.is_not(None)).label("has_people"),
     ]
-    known = (Entrant.task == bindparam("task"), _MAY_BE_SHOWN, _ALL_AGREED)
+    known = (Entrant.task == bindparam("task"), _MAY_BE_SHOWN, _ALL_NEEDED_AGREED)
     return brought(columns, *known, *conditions, with_seat=True)
 
 

@@ -7,30 +7,19 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import and_, bindparam, exists, func, insert, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
-from interplay.store.judging.candidates import CandidateRow, candidates_of
+from interplay.store.judging.candidates import ALL_AGREED, CandidateRow, candidates_of
 from interplay.store.judging.log import BANNED
-from interplay.store.models import Answer, Entrant, EpisodeRow, EpisodeSeat, JudgingAgreement, Match, Segment, SegmentGuide
+from interplay.store.models import Answer, Entrant, EpisodeRow, Match, Segment, SegmentGuide
 
-_PERSON = aliased(EpisodeSeat)
-_AGREED = ~exists().where(
-    _PERSON.episode_id == EpisodeRow.id,
-    _PERSON.actor_kind == "human",
-    ~exists().where(
-        JudgingAgreement.episode_id == _PERSON.episode_id,
-        JudgingAgreement.participant_id == _PERSON.participant_id,
-        JudgingAgreement.agreed,
-    ),
-)
-"""Whether every person in a game agrees to its being compared."""
 _COLUMNS = (
     Segment.id, Segment.episode_id, Segment.first_step, Segment.last_step, Segment.agent, Segment.is_held_out,
     EpisodeRow.seed, EpisodeRow.task, EpisodeRow.task_hash,
 )  # fmt: skip
 _SEGMENTS = select(*_COLUMNS).join(EpisodeRow, EpisodeRow.id == Segment.episode_id).order_by(Segment.id)
 _WITHDRAWN = exists().where(Entrant.name == Segment.agent, Entrant.task == EpisodeRow.task, Entrant.withdrawn_at.is_not(None))
-_MAY_BE_SHOWN = _SEGMENTS.where(Segment.study_hash == bindparam("study_hash"), _AGREED, ~_WITHDRAWN)
+_MAY_BE_SHOWN = _SEGMENTS.where(Segment.study_hash == bindparam("study_hash"), ALL_AGREED, ~_WITHDRAWN)
 _PAIRS_SHOWN = (
     select(Match.left_segment_id, Match.right_segment_id)
     .where(Match.study == bindparam("study"), Match.purpose == "segment")
@@ -103,7 +92,7 @@ def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
     found: set[str] = set()
     for start in range(0, len(episode_ids), _IDS_AT_ONCE):
         some = episode_ids[start : start + _IDS_AT_ONCE]
-        found.update(session.scalars(select(EpisodeRow.id).where(EpisodeRow.id.in_(some), _AGREED)))
+        found.update(session.scalars(select(EpisodeRow.id).where(EpisodeRow.id.in_(some), ALL_AGREED)))
     return found
 
 
