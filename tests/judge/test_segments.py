@@ -368,7 +368,11 @@ def test_opening_a_study_of_segments_draws_them_once_and_refuses_what_cannot_be_
             SegmentError,
             "there is no game of bench/light to draw segments from\nRemedy: record some",
         ),
-        ({"number": 2}, SegmentError, r"2 segments of \d+ steps were drawn from 6 games .* no two of them that teach"),
+        (
+            {"number": 2},
+            SegmentError,
+            r"2 segments of \d+ steps were drawn from 6 games .* no two of them outside the held-out worlds",
+        ),
         ({"entrants": ("seks",)}, NotFoundError, "unknown entrant 'seks'; did you mean 'seeks'"),
         ({"seat": "left"}, NotFoundError, "unknown seat 'left'"),
         ({"where": ("skore > 1",)}, NotFoundError, "unknown episode value 'skore'; did you mean 'score'"),

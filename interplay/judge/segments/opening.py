@@ -68,7 +68,7 @@ class SegmentStudies:
         if not any(_can_be_compared(one, other) for one, other in itertools.combinations(drawn, 2)):
             raise SegmentError(
                 f"{len(drawn)} segments of {num_steps} steps were drawn from {len(games)} games of {task.id}, "
-                "and no two of them that teach can be compared\n"
+                "and no two of them outside the held-out worlds can be compared\n"
                 "Remedy: write a larger number, fewer seconds, or choose more games."
             )
         self._look(drawn[0], task)
