@@ -138,7 +138,6 @@ HIDDEN_IMPORTS = {
         "agents.skills.body",
         "agents.skills.crafts",
     ): "a circle: crafts move the body, and the body holds tools",
-    ("web.errors", "web.pages"): "could stand at the top once the templates have a module of their own",
 }
 """(module, sibling in the same room) of imports inside functions, and why. This list may only become shorter."""
 

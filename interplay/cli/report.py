@@ -270,7 +270,7 @@ def _names(agents: str | None) -> list[str] | None:
 def _bedd_report(data: Path, database: str | None, agents: list[str] | None, recordings: Path | None, seed: int) -> Report:
     """The report of an archive's answers and demonstrations."""
     _require_data(data, database, "no answers", "test counts with --counts, or begin with:  interplay judge import --help")
-    from interplay.report.bedd import database_report
+    from interplay.report.bedd.report import database_report
 
     with closing(open_archive(data, database)) as archive, ExitStack() as stack:
 
@@ -338,7 +338,7 @@ def _overall_text(kind: str, tests: SentimentTests) -> str:
 
 
 def _pairs_text(kind: str, tests: SentimentTests) -> Any:
-    from interplay.report.bedd_texts import pair_table
+    from interplay.report.bedd.texts import pair_table
     from interplay.report.table import Measured
 
     pairs = pair_table(tests.counts, kind)

@@ -120,7 +120,7 @@ def serve(
     starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
 
     from interplay.play.connections.sockets import listen
-    from interplay.web.agent_uploads import remove_unfinished
+    from interplay.web.agents.uploads import remove_unfinished
     from interplay.web.security import Hosts
 
     try:

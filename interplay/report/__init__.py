@@ -7,7 +7,7 @@
 2.69
 """
 
-from interplay.report.bedd import bedd_report
+from interplay.report.bedd.report import bedd_report
 from interplay.report.counts import counts_report
 from interplay.report.statistics import anova, chi_square, describe, holm, mann_whitney, pairwise_chi_square
 from interplay.report.table import Column, Figure, Measured, Report, Section, Table

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.report.bedd_paper import task_id, task_ids
+from interplay.report.bedd.paper import task_id, task_ids
 from interplay.report.sentiment import SENTIMENTS
 from interplay.report.statistics import ChiSquare, PairTest, chi_square, pairwise_chi_square
 from interplay.tasks import Question

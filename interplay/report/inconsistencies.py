@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from interplay.report.bedd_paper import paper, published
+from interplay.report.bedd.paper import paper, published
 from interplay.report.statistics import anova_from_summaries
 from interplay.report.table import Column, Section, Table
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.report.bedd_paper import paper, published, task_ids
+from interplay.report.bedd.paper import paper, published, task_ids
 from interplay.report.efforts import FRAMES_PER_S, Effort
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads
 from interplay.report.statistics import spread

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from interplay.report.bedd_paper import short_name, task_ids
+from interplay.report.bedd.paper import short_name, task_ids
 from interplay.report.sentiment import Sentiment, sentiment
 from interplay.store.answers import FullAnswer
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.web.pages import render
+from interplay.web.rendering import render
 
 router = APIRouter(include_in_schema=False)
 

@@ -37,40 +37,31 @@ from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import (
-    agent_page,
-    agents,
-    api_docs,
-    board,
-    calibration,
-    class_pages,
-    episodes,
-    errors,
-    explore,
-    explore_boards,
-    explore_runs,
-    feedback,
-    join_pages,
-    milestones,
-    moderation,
-    pages,
-    released,
-    review,
-    scores,
-    studies,
-    study_play,
-    study_questions,
-    study_steps,
-)
-from interplay.web import judge as judge_routes
+from interplay.web import api_docs, episodes, errors, feedback, moderation, pages, released
 from interplay.web import play as play_routes
-from interplay.web.agent_uploads import MAX_VIDEO_BYTES
+from interplay.web.agents import page as agent_page
+from interplay.web.agents import routes as agents
+from interplay.web.agents.uploads import MAX_VIDEO_BYTES
+from interplay.web.classes import joining as join_pages
+from interplay.web.classes import teachers as class_pages
 from interplay.web.desk import live
 from interplay.web.desk import pages as desk_pages
+from interplay.web.explore import boards as explore_boards
+from interplay.web.explore import milestones
+from interplay.web.explore import pages as explore
+from interplay.web.explore import runs as explore_runs
+from interplay.web.explore.milestones import Milestones
 from interplay.web.identity import IdentityMiddleware, participant_numbers
-from interplay.web.milestones import Milestones
+from interplay.web.judging import board, calibration
+from interplay.web.judging import routes as judge_routes
 from interplay.web.pictures import Pictures
+from interplay.web.scores import pages as scores
 from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
+from interplay.web.studies import arriving as studies
+from interplay.web.studies import play as study_play
+from interplay.web.studies import questions as study_questions
+from interplay.web.studies import review
+from interplay.web.studies import steps as study_steps
 
 if TYPE_CHECKING:
     from interplay.play.server import PlayServer

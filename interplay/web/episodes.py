@@ -16,9 +16,9 @@ from interplay.play.beside.drawer import Drawer, DrawerBusyError, DrawnFrames
 from interplay.play.beside.films import LATER, NOW, FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
-from interplay.web.agent_access import check_shown, may_know_players
+from interplay.web.agents.access import check_shown, may_know_players
+from interplay.web.explore.milestones import told
 from interplay.web.identity import current_operator
-from interplay.web.milestones import told
 from interplay.web.videos import video_response
 
 router = APIRouter(tags=["episodes"])

@@ -17,6 +17,7 @@ from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
 from interplay.tasks import Task
 from interplay.web.refusals import CODES, document
+from interplay.web.rendering import templates
 from interplay.web.security import HEADERS
 
 log = logging.getLogger("interplay.web")
@@ -51,8 +52,6 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
     if request.url.path.startswith("/api/"):
         code = CODES.get(status, "error" if status < 500 else "internal_error")
         return JSONResponse(document(code, message), status, headers)
-    from interplay.web.pages import templates  # pages import nothing of this module; the other way round would be a ring
-
     near = _near_tasks(request) if status == 404 else []
     context = {
         "status": status,

@@ -9,13 +9,13 @@ from fastapi.responses import Response
 
 from interplay import __version__
 from interplay.study.feedback import KINDS, FeedbackBox, FeedbackError, TooMuchFeedbackError, feedback_csv
-from interplay.web.agent_access import require_operator
-from interplay.web.enrolments import part_of
+from interplay.web.agents.access import require_operator
+from interplay.web.classes.pupils import pupil_of
 from interplay.web.forms import FormFields, is_own_address, see_other, sentence
 from interplay.web.identity import current_operator, known_participant, network_of
-from interplay.web.pages import render, templates
-from interplay.web.pupils import pupil_of
 from interplay.web.rates import Rate
+from interplay.web.rendering import render, templates
+from interplay.web.studies.enrolments import part_of
 
 router = APIRouter(include_in_schema=False)
 templates.env.globals["feedback_kinds"] = KINDS

@@ -18,13 +18,13 @@ from interplay.errors import NotFoundError
 from interplay.judge.banning import Bans
 from interplay.judge.serving.checks import JudgeSummary
 from interplay.judge.serving.problems import KINDS
-from interplay.web.agent_access import roster_of
-from interplay.web.agent_documents import AgentDocument, documents
-from interplay.web.agents import change_state
+from interplay.web.agents.access import roster_of
+from interplay.web.agents.documents import AgentDocument, documents
+from interplay.web.agents.routes import change_state
 from interplay.web.desk.access import desk
 from interplay.web.forms import FormFields, is_own_address, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
-from interplay.web.pages import render, titles
+from interplay.web.rendering import render, titles
 
 router = APIRouter(include_in_schema=False)
 

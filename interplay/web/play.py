@@ -16,7 +16,7 @@ from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
-from interplay.web.enrolments import give_seat, may_play
+from interplay.web.classes.pupils import class_of_game
 from interplay.web.identity import (
     GIVEN_NAME,
     current_participant,
@@ -27,7 +27,7 @@ from interplay.web.identity import (
     one_spelling,
     require_operator_token,
 )
-from interplay.web.pupils import class_of_game
+from interplay.web.studies.enrolments import give_seat, may_play
 
 router = APIRouter(tags=["play"])
 

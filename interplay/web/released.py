@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 
 from interplay.errors import MisuseError, NotFoundError
 from interplay.record.exchange.offering import Offering
-from interplay.web.agent_access import require_operator
+from interplay.web.agents.access import require_operator
 from interplay.web.refusals import refusal
 
 router = APIRouter(tags=["data sets"], dependencies=[Depends(require_operator)])

@@ -20,8 +20,8 @@ from interplay.rank import Comparison
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.report import bedd_report, write_report
-from interplay.report.bedd import NothingToReportError
-from interplay.report.bedd_paper import published
+from interplay.report.bedd.paper import published
+from interplay.report.bedd.report import NothingToReportError
 from interplay.report.efforts import Effort
 from interplay.report.matchmaking import save_matchmaking
 from interplay.report.pictures import png, svg

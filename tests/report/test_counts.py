@@ -7,7 +7,7 @@ import pytest
 from bench.synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 from interplay.cli import main
 from interplay.errors import InterplayError
-from interplay.report.bedd_paper import published
+from interplay.report.bedd.paper import published
 from interplay.report.counts import counts_report
 
 GIVEN = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.report.bedd_paper import paper, published
+from interplay.report.bedd.paper import paper, published
 from interplay.report.statistics import (
     anova,
     anova_from_summaries,

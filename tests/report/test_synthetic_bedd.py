@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from bench.synthetic_bedd import AGENT_SENTIMENT, AGENTS, TASK_SENTIMENT, synthetic_answers
-from interplay.report.bedd_paper import published
+from interplay.report.bedd.paper import published
 from interplay.report.sentiment import sentiment
 
 CLASSES = ("positive", "neutral", "negative")

@@ -16,7 +16,7 @@ from interplay.model_judges.predictions import OUTCOMES
 from interplay.model_judges.preference import Scale
 from interplay.model_judges.saving import SavingPoint
 from interplay.web.app import create_app
-from interplay.web.calibration import reliability, savings
+from interplay.web.judging.calibration import reliability, savings
 
 TASK = "atari/space_invaders"
 

@@ -20,8 +20,9 @@ from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
 from interplay.study.people import People
 from interplay.tasks import find
-from interplay.web import feedback, join_pages
+from interplay.web import feedback
 from interplay.web.app import create_app
+from interplay.web.classes import joining as join_pages
 from interplay.web.identity import COOKIE, PUPIL_COOKIE
 from interplay.web.rates import Rate
 

@@ -24,7 +24,7 @@ from interplay.explore.evaluation.settings import Settings
 from interplay.play.connections.tokens import operator_token
 from interplay.tasks import builtin_suites, find
 from interplay.web.app import create_app
-from interplay.web.explore_runs import _milestones
+from interplay.web.explore.runs import _milestones
 from interplay.web.graphs import graph
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.requests import HTTPConnection
 
 from interplay.web.identity import current_operator
-from interplay.web.pages import render
+from interplay.web.rendering import render
 
 TABS = (
     ("/desk", "Live games"),

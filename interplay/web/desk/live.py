@@ -13,10 +13,10 @@ from interplay.play.live_games import LiveGame, live_games
 from interplay.play.server import PlayServer
 from interplay.store.participants import participant_number
 from interplay.study.pausing import Pauses
-from interplay.web.agent_access import require_operator
+from interplay.web.agents.access import require_operator
 from interplay.web.desk.access import desk, may_watch, signed_in
 from interplay.web.forms import FormFields, see_other
-from interplay.web.pages import titles
+from interplay.web.rendering import titles
 
 router = APIRouter(tags=["play"])
 

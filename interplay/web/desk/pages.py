@@ -22,8 +22,9 @@ from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
 from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
 from interplay.web.forms import FormFields, see_other
-from interplay.web.pages import clock, game_lengths, plain_number, titles
+from interplay.web.pages import game_lengths
 from interplay.web.plots import Axis, Chart, chart
+from interplay.web.rendering import clock, plain_number, titles
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 

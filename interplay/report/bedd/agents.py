@@ -1,0 +1,184 @@
+"""The chapter about agents: ratings, the normalised score (BEDD's table 3), the leaderboard, ratings by task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+from interplay.rank import Comparison, LeaderboardRow
+from interplay.rank.boards import Boards, Resampling, boards
+from interplay.report.bedd.paper import paper, published, short_name, task_ids
+from interplay.report.plots import plot_intervals
+from interplay.report.reading import Reading
+from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
+
+NUM_FOCUS = 6
+NUM_RESAMPLES = 500
+_FEW_JUDGES = 10
+"""With fewer judges than this, answers are resampled: drawing judges anew would tell nothing."""
+
+
+def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:
+    """TrueSkill of all answers in the order of the log: overall, by task, and normalised, with intervals."""
+    return boards(
+        [
+            Comparison(answer.left, answer.right, answer.outcome, answer.task, answer.judge, answer.created_at)  # type: ignore[arg-type]
+            for answer in (reading.answer for reading in readings)
+        ],
+        resampling=resampling,
+    )
+
+
+def resampling_of(readings: Sequence[Reading], seed: int) -> Resampling:
+    """Judges are drawn anew with all their answers, which resemble each other; answers, where there are few judges."""
+    num_judges = len({reading.answer.judge for reading in readings})
+    return Resampling(NUM_RESAMPLES, "judges" if num_judges >= _FEW_JUDGES else "answers", 0.95, seed)
+
+
+def focus_agents(made: Boards) -> list[str]:
+    """The agents to look at when none are named: the paper's six as far as they are there, then the best by score."""
+    board = [row.agent for row in made.overall.rows]
+    known = [agent for agent in paper()["source"]["agents"] if agent in board]
+    return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
+
+
+def rating_section(
+    made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str], methods: Table
+) -> Section:
+    """TrueSkill overall and by task, and the normalised score where there are several tasks.
+
+    Args:
+        resampling: How the intervals of `made` were made.
+        focus: Agents to set beside the paper's.
+        roster: Every agent, in the order that gives them their colours.
+        methods: How other ways to rate compare.
+    """
+    drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
+    how = f"Intervals hold 95 % of {drawn}."
+    if any(row.score_low is None for row in made.overall.rows):
+        how += f" An agent has no interval if its {resampling.unit} are too few, or all say the same."
+    rated = {row.agent: row for row in made.overall.rows}
+    blocks: list[Table | Figure] = []
+    if made.normalised is not None:
+        blocks = [
+            _figure("normalised TrueSkill", made.normalised, rated, how, roster),
+            _normalised(made.normalised, rated, focus, how),
+        ]
+    blocks += [_figure("mu − 3 sigma", made.overall.rows, rated, how, roster), _leaderboard(made.overall.rows, how)]
+    if len(made.tasks) > 1:
+        blocks.append(_by_task(made))
+    blocks.append(methods)
+    notes = tuple(f"{note[0].upper()}{note[1:]}." for note in made.overall.notes)
+    return Section(
+        "ratings",
+        "Ratings",
+        (
+            "TrueSkill with mu 25, sigma 25/3, beta 25/6, tau 25/300 and 10 % draws. Answers count in the order in which they "
+            "were given. The paper does not define its normalised score. Here it is the agent's mu as a z-score among all "
+            "agents of a task, averaged over tasks.",
+            *notes,
+        ),
+        blocks,
+    )
+
+
+def _figure(
+    what: str, rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow], how: str, roster: Sequence[str]
+) -> Figure:
+    """One score of every agent with its interval."""
+    is_normalised = what.startswith("normalised")
+    records = [
+        {
+            "name": row.agent,
+            "num": rated[row.agent].num_answers,
+            "value": row.score,
+            "low": nan if row.score_low is None else row.score_low,
+            "high": nan if row.score_high is None else row.score_high,
+        }
+        for row in rows
+    ]
+    return Figure(
+        "figure-normalised" if is_normalised else "figure-ratings",
+        "Normalised TrueSkill of every agent" if is_normalised else "Leaderboard over all tasks, as a picture",
+        f"{how} n is the number of answers.",
+        records,
+        lambda table, ax: plot_intervals(table, ax, label=what, roster=roster, zero=is_normalised),
+        "; ".join(f"{row['name']}: {row['value']:.2f}" for row in records),
+        height_in=0.8 + 0.42 * len(records),
+    )
+
+
+def _normalised(rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow], focus: Sequence[str], how: str) -> Table:
+    return Table(
+        "normalised",
+        "Normalised TrueSkill (table 3)",
+        (
+            Column("agent"),
+            Column("normalised TrueSkill", "number"),
+            Column("95 % from", "number"),
+            Column("95 % to", "number"),
+            Column("tasks", "count"),
+            Column("answers", "count"),
+            Column("won (%)", "number", 1),
+        ),
+        tuple(
+            (
+                row.agent,
+                Measured(row.score, published("agents", row.agent, "normalized_trueskill")),
+                row.score_low,
+                row.score_high,
+                row.num_tasks,
+                rated[row.agent].num_answers,
+                100 * rated[row.agent].won / rated[row.agent].num_answers,
+            )
+            for row in rows
+            if row.agent in focus
+        ),
+        f"Over all comparisons, with any other agent. {how}",
+    )
+
+
+def _leaderboard(rows: Sequence[LeaderboardRow], how: str) -> Table:
+    groups = [Column("group", "count")] if any(row.group > 1 for row in rows) else []
+    columns = [*groups, Column("rank", "count"), Column("agent")]
+    columns += [Column(name, "number") for name in ("mu", "sigma", "mu − 3 sigma")]
+    columns += [Column("95 % of ranks"), *(Column(name, "count") for name in ("won", "drew", "lost", "answers"))]
+    return Table(
+        "leaderboard",
+        "Leaderboard over all tasks",
+        tuple(columns),
+        tuple((row.group, *cells)[0 if groups else 1 :] for row, cells in zip(rows, map(_cells, rows), strict=True)),
+        f"One rating per agent from the answers of all tasks together, sorted by mu − 3 sigma. {how}",
+    )
+
+
+def _cells(row: LeaderboardRow) -> tuple[Cell, ...]:
+    """A row of the leaderboard but for its group."""
+    counts = (row.won, row.drew, row.lost, row.num_answers)
+    return (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), *counts)
+
+
+def _ranks(row: LeaderboardRow) -> str | None:
+    """The interval of a rank in words."""
+    if row.rank_low is None or row.rank_high is None:
+        return None
+    return f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
+
+
+def _by_task(made: Boards) -> Table:
+    names = list(task_ids().values())
+    tasks = sorted(made.tasks, key=lambda task: (names.index(task) if task in names else len(names), task))
+    rated = {task: {row.agent: row for row in made.tasks[task].rows} for task in tasks}
+    rows = []
+    for agent in (row.agent for row in made.overall.rows):
+        row: list[Cell] = [agent]
+        for task in tasks:
+            one = rated[task].get(agent)
+            row += [None, None] if one is None else [one.mu, one.sigma]
+        rows.append(tuple(row))
+    columns = [Column("agent")]
+    for task in tasks:
+        columns += [Column(f"{short_name(task)} mu", "number", 1), Column(f"{short_name(task)} sigma", "number", 1)]
+    return Table(
+        "ratings-by-task", "TrueSkill by task", tuple(columns), tuple(rows), "Each task rated from its own answers alone."
+    )

@@ -1,0 +1,171 @@
+"""The chapter about factors: which question measures what (BEDD's table 10) and how agents score (its figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from interplay.report.bedd.paper import short_name
+from interplay.report.factors import SCORING, FactorScore, factor_name, factor_scores
+from interplay.report.plots import plot_factor_scores
+from interplay.report.reading import Groups, Reading, among
+from interplay.report.statistics import number_or_none
+from interplay.report.table import Column, Figure, Section, Table
+from interplay.tasks import Question
+
+
+def factor_section(
+    groups: Groups, forms: Mapping[str, Sequence[Question]], focus: Sequence[str], roster: Sequence[str]
+) -> Section:
+    """Scores of the agents looked at, task by task, and the mapping of questions to factors.
+
+    Args:
+        groups: By task.
+        forms: Task id -> questions.
+        focus: Agents to show.
+        roster: Every agent, in the order that gives them their colours.
+    """
+    blocks: list[Table | Figure] = []
+    slugs = _slugs(groups)
+    for name, readings in groups.items():
+        questions = forms.get(readings[0].answer.task, ())
+        scores = factor_scores((reading.answer for reading in readings), questions, focus)
+        inside = among(readings, focus)
+        scores_inside = factor_scores((reading.answer for reading in inside), questions, focus)
+        if scores:
+            blocks += [
+                _figure(name, slugs[name], scores, scores_inside, roster),
+                _table(f"factors-{slugs[name]}", f"Scores of factors in {name}", scores, "Over all comparisons of an agent."),
+            ]
+        if scores_inside:
+            title = f"Scores of factors in {name}, among these agents"
+            how = f"Over the {len(inside):,} comparisons of two of these agents."
+            blocks.append(_table(f"among-{slugs[name]}", title, scores_inside, how))
+    blocks.append(_mapping(groups, forms))
+    return Section(
+        "factors",
+        "Factors",
+        (
+            f"What agents are good at. {SCORING}",
+            "Each score is given twice: over all comparisons of an agent, and over its comparisons with the other agents "
+            "shown. The paper says that it used only the second kind, 394 comparisons (section 5, appendix E.2). But the "
+            "numbers of its tables 8 and 9 can come only from the first kind, so its figure 4 may be of either kind.",
+        ),
+        blocks,
+    )
+
+
+def _figure(
+    name: str, slug: str, scores: Sequence[FactorScore], scores_inside: Sequence[FactorScore], roster: Sequence[str]
+) -> Figure:
+    records = [
+        {"comparisons": which} | score._asdict() | {"se": number_or_none(score.se)}
+        for which, some in (("all", scores), ("among these", scores_inside))
+        for score in some
+    ]
+    factors = len({score.factor for score in scores})
+    best = {score.factor: score for score in sorted(scores, key=lambda score: score.mean)}
+    return Figure(
+        f"figure-factors-{slug}",
+        f"Factors of {name} (figure 4)",
+        "Filled: mean score over all comparisons of an agent in this task. Bars show one standard error (standard deviation / "
+        "√n) to each side. Hollow: mean score over its comparisons with the other agents shown; the table has the standard "
+        "errors of these.",
+        records,
+        lambda table, ax: plot_factor_scores(table, ax, roster=roster),
+        "Best by factor: " + "; ".join(f"{factor}: {score.agent} {score.mean:.2f}" for factor, score in best.items()),
+        height_in=1.2 + factors * 0.92,
+    )
+
+
+def _table(id: str, title: str, scores: Sequence[FactorScore], how: str) -> Table:
+    """Factors down, agents across."""
+    agents = list(dict.fromkeys(score.agent for score in scores))
+    cells = {(score.factor, score.agent): f"{score.mean:.2f} ± {score.se:.2f}" for score in scores}
+    factors = dict.fromkeys(score.factor for score in scores)
+    return Table(
+        id,
+        title,
+        (Column("factor"), *(Column(agent, "number") for agent in agents)),
+        tuple((factor, *(cells.get((factor, agent)) for agent in agents)) for factor in factors),
+        f"{how} Mean ± standard error; answers of not applicable are left out. The figure's CSV has how many there are of "
+        "each.",
+    )
+
+
+def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
+    """Each question's factor and score, and how many answers to it were given here and imported."""
+    rows = []
+    for name, readings in groups.items():
+        for question in forms.get(readings[0].answer.task, ()):
+            scored = "1 for no, 0 for yes" if question.is_inverted else "1 for yes, 0 for no"
+            answered = [reading for reading in readings if _says_something(reading, question)]
+            num_imported = sum(bool(reading.answer.dataset) for reading in answered)
+            rows.append(
+                (
+                    name,
+                    question.text,
+                    question.kind,
+                    factor_name(question),
+                    scored if question.kind == "direct" else "1, 0.5, 0",
+                    len(answered) - num_imported,
+                    num_imported,
+                )
+            )
+    columns = [Column(name) for name in ("task", "question", "kind", "factor", "score")]
+    return Table(
+        "factor-mapping",
+        "Which question measures what (table 10)",
+        (*columns, Column("given here", "count"), Column("imported", "count")),
+        tuple(rows),
+        f"{_wording(groups)} The last two columns count the answers to each question. Factors are named as in the paper.",
+    )
+
+
+def _says_something(reading: Reading, question: Question) -> bool:
+    return question.kind == "overall" or reading.answer.responses.get(question.id) is not None
+
+
+def _wording(groups: Groups) -> str:
+    """Which wording the answers were given to."""
+    datasets = [reading.answer.dataset for readings in groups.values() for reading in readings]
+    num_imported = sum(map(bool, datasets))
+    num_here = len(datasets) - num_imported
+    ours = "Questions are in our own words; for the paper's tasks they say the same as the published questions."
+    if not num_imported:
+        return f"{ours} Judges read these for all {num_here:,} answers."
+    theirs = "they answer the questions of their own data set (for BEDD, the published ones) and are matched to ours"
+    if not num_here:
+        return f"{ours} All {num_imported:,} answers are imported: {theirs}."
+    return (
+        f"{ours} Judges read these for {num_here:,} answers; the other {num_imported:,} are imported: "
+        f"{theirs}. Both count for one factor."
+    )
+
+
+def _slugs(names: Iterable[str]) -> dict[str, str]:
+    """Each name's part of anchors and file names, no two the same.
+
+    >>> _slugs(["basalt/Find Cave", "basalt/Find-Cave"])
+    {'basalt/Find Cave': 'basalt-find-cave', 'basalt/Find-Cave': 'basalt-find-cave-2'}
+    """
+    slugs: dict[str, str] = {}
+    for name in names:
+        slug = first = _slug(name)
+        number = 1
+        while slug in slugs.values():
+            number += 1
+            slug = f"{first}-{number}"
+        slugs[name] = slug
+    return slugs
+
+
+def _slug(name: str) -> str:
+    """A name as part of an anchor and of a file name.
+
+    >>> _slug("basalt/Find Cave")
+    'basalt-find-cave'
+    """
+    return (
+        "-".join("".join(char.lower() if char.isalnum() and char.isascii() else " " for char in short_name(name)).split())
+        or "task"
+    )

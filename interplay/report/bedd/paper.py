@@ -1,0 +1,65 @@
+"""BEDD's published numbers, to be set beside ours; the numbers themselves are data, in `paper.toml`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from interplay.tasks import builtin_suites, find
+from interplay.tasks.published import published_name, published_names
+
+FILE = Path(__file__).with_name("paper.toml")
+
+
+@cache
+def paper() -> Mapping[str, Any]:
+    """Everything in `paper.toml`."""
+    return MappingProxyType(tomllib.loads(FILE.read_text(encoding="utf-8")))
+
+
+def published(*path: str) -> Any:
+    """One published value by its path of keys, None where the paper has none.
+
+    >>> published("tasks", "FindCave", "comparisons"), published("tasks", "FindDiamond", "comparisons")
+    (722, None)
+    """
+    value: Any = paper()
+    for key in path:
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def published_pair(section: str, a: str, b: str) -> dict[str, Any] | None:
+    """The published test of two groups, in whichever order it names them."""
+    return next((pair for pair in published(section, "pairs") or () if {pair["a"], pair["b"]} == {a, b}), None)
+
+
+@cache
+def task_ids() -> Mapping[str, str]:
+    """The paper's tasks, in its order: published name -> task of our basalt suite."""
+    ours = {published_name(task): task.id for suite in builtin_suites() for task in suite.tasks}
+    return MappingProxyType({name: ours[name] for name in paper()["tasks"]})
+
+
+def short_name(task: str) -> str:
+    """The published name of one of the paper's tasks; any other task keeps its own.
+
+    >>> short_name("basalt/find_cave"), short_name("atari/breakout")
+    ('FindCave', 'atari/breakout')
+    """
+    return next((name for name, id in task_ids().items() if id == task), task)
+
+
+def task_id(name: str) -> str | None:
+    """Which of the paper's tasks a name means: our id, or any published spelling; None if none does.
+
+    >>> task_id("FindCave"), task_id("MineRLBasaltFindCave-v0"), task_id("basalt/find_cave"), task_id("FindDiamond")
+    ('basalt/find_cave', 'basalt/find_cave', 'basalt/find_cave', None)
+    """
+    return next((id for id in task_ids().values() if name in (id, *published_names(find(id)))), None)

@@ -1,0 +1,217 @@
+"""Who may know of which agent, whose agents a token may change, and which episodes a visitor must not see yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from interplay.errors import InterplayError
+from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
+from interplay.record import Episode
+from interplay.record.listing import is_there, withheld
+from interplay.store import Entrant
+from interplay.store.episodes import EpisodeQuery
+from interplay.tasks import Task, lookup
+from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
+from interplay.web.refusals import refusal
+from interplay.web.studies.enrolments import part_here, part_of, studies_of
+
+
+def holder(request: Request) -> str | None:
+    """Name of the token of scope `agents` that asks; None is the operator.
+
+    Raises:
+        HTTPException: 401 or 403 for everybody else.
+    """
+    if current_operator(request):
+        return None
+    token = api_token(request)
+    if token is None:
+        raise refusal(401, "send a token as 'Authorization: Bearer ...'; the operator of this server makes one")
+    if token.scope != "agents":
+        raise refusal(403, f"this token has the scope {token.scope}; to propose agents, you need one with the scope agents")
+    return token.name
+
+
+Holder = Annotated[str | None, Depends(holder)]
+
+
+def require_operator(request: Request) -> None:
+    """Refuse whoever is not the operator, by token or signed in on the page.
+
+    Raises:
+        HTTPException: 401 for whoever sent no token, 403 for the holders of other tokens.
+    """
+    if current_operator(request):
+        return
+    if api_token(request) is None:
+        raise refusal(401, "only the operator may do this; send the operator's token as 'Authorization: Bearer ...'")
+    raise refusal(403, "only the operator may do this")
+
+
+def viewer_of(request: Request) -> Viewer:
+    """Who asks, as far as knowing of agents goes."""
+    if current_operator(request):
+        return OPERATOR
+    token = api_token(request)
+    return Viewer() if token is None else Viewer(token.scope == "read", token.name)
+
+
+def roster_of(request: Request) -> Roster:
+    """The entrants of this application."""
+    return request.app.state.roster
+
+
+def sees_waiting(request: Request) -> bool:
+    """Whether whoever asks may see every agent, also before a moderator has let it in."""
+    return viewer_of(request).sees_all
+
+
+def shown_to(request: Request) -> EpisodeQuery:
+    """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
+    return EpisodeQuery(
+        with_waiting=sees_waiting(request),
+        own=_here(request),
+        not_of=blind_studies(request),
+        without_withheld=not current_operator(request),
+    )
+
+
+def check_shown(request: Request, episode: Episode) -> None:
+    """Refuse an episode that whoever asks must not see, or not now.
+
+    Raises:
+        HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
+            or decide about it. 403 for the episodes of others while they have a pair of its task before them, of tasks of
+            `explore` that they may still play, and of people who did not agree to a release.
+    """
+    check_not_judged(request, episode)
+    if not _is_own(request, episode):
+        check_may_know(request, episode.task_id)
+        if withheld_here(request, [episode.id]):
+            raise refusal(
+                403,
+                "this is the game of somebody who has not agreed that others may see it: only its players, in the browser in "
+                "which they played, and the operator of this server may. Operators sign in at /operator",
+                code="not_released",
+            )
+
+
+def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
+    """Those of these episodes that whoever asks must not see, because people in them have not agreed to a release."""
+    if current_operator(request):
+        return set()
+    return withheld(request.app.state.archive.database, ids, own=_here(request))
+
+
+def check_not_judged(request: Request, episode: Episode) -> None:
+    """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
+    if episode.is_video_only:
+        rows = roster_of(request).rows(name=episode.actor, task=episode.task_id)
+        if rows and not any(map(viewer_of(request).sees, rows)):
+            raise refusal(404, f"unknown episode {episode.id!r}")
+    if not _is_own(request, episode) and episode.task_id in judged_now(request):
+        raise refusal(
+            403,
+            "you have an open pair of this task, and judging is blind: you see its episodes again after you "
+            "answer, or an hour after you leave the pair",
+            code="judging_is_blind",
+        )
+
+
+def may_know_players(request: Request, episode: Episode) -> bool:
+    """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
+    blind = blind_studies(request)
+    return not blind or is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
+
+
+def blind_studies(request: Request) -> list[str]:
+    """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
+    return [] if viewer_of(request).sees_all else studies_of(request).blind()
+
+
+def _is_own(request: Request, episode: Episode) -> bool:
+    """Whether who asks played it, or brought the video."""
+    here = _here(request)
+    if any(held.participant_id in here for held in episode.seats):
+        return True
+    token = viewer_of(request).token if episode.is_video_only else None
+    rows = roster_of(request).rows(name=episode.actor, task=episode.task_id) if token else []
+    return any(row.proposed_by == token for row in rows)
+
+
+def judged_now(request: Request) -> set[str]:
+    """Tasks of which this visitor has a pair before them (docs/judging.md).
+
+    A judge who looks an agent or an episode up must not learn which of the two videos is whose.
+    """
+    return roster_of(request).watched_by(_here(request))
+
+
+def hidden_tasks(request: Request) -> set[str]:
+    """Tasks of which others' episodes and reasons are kept back from this visitor: `judged_now`, and `unplayed_tasks`."""
+    return judged_now(request) | unplayed_tasks(request)
+
+
+def unplayed_tasks(request: Request) -> set[str]:
+    """Tasks of `explore` that this visitor may still play."""
+    return set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
+
+
+def may_know(request: Request, task_id: str) -> bool:
+    """Whether who asks may know what a task is made of and how others play it.
+
+    Tasks of `explore` test people too. Those that are on offer are told to people who have played or judged them or asked to
+    see them; and to operators, of whom it is kept that they looked.
+    """
+    if task_id not in _tasks_of_explore(request):
+        return True
+    if current_operator(request):
+        # A program sends its token in a header; it is not a person, so no participant is made for it.
+        person = known_participant(request) if is_operator(request) else current_participant(request)
+        if person is not None:
+            request.app.state.explore_shown.add(person, task_id, datetime.now(UTC))
+        return True
+    return viewer_of(request).sees_all or task_id in _known_tasks(request)
+
+
+def check_may_know(request: Request, task_id: str) -> None:
+    """Refuse (403) to show how others play a task to whoever may still play it: see `may_know`."""
+    if not may_know(request, task_id):
+        text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
+        raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")
+
+
+def _tasks_of_explore(request: Request) -> set[str]:
+    suite = request.app.state.explore
+    return set() if suite is None else {task.id for task in suite.tasks}
+
+
+def _known_tasks(request: Request) -> set[str]:
+    return {task for number in _here(request) for task in request.app.state.explore_shown.known_to(number)}
+
+
+def _here(request: Request) -> set[int]:
+    """Numbers of the participants this browser stands for: the visitor, and who works in a study here."""
+    part = part_of(request)
+    numbers = known_participant(request), part_here(request), None if part is None else part.participant_id
+    return {number for number in numbers if number is not None}
+
+
+def task_on_offer(request: Request, task_id: str) -> Task:
+    """The task that a request names; another is refused (422), with the nearest."""
+    try:
+        return lookup(task_id[:200], request.app.state.tasks)
+    except InterplayError as error:
+        raise refusal(422, f"tasks: {str(error).partition(chr(10))[0]}") from None
+
+
+def check_own(rows: list[Entrant], token: str | None) -> None:
+    """Refuse (403) a token to which this agent does not belong; the operator's is None."""
+    if token is not None and rows[0].proposed_by != token:
+        raise refusal(
+            403, f"{rows[0].name} was proposed by somebody else; you can change only agents proposed with your own token"
+        )

@@ -1,0 +1,149 @@
+"""A video that is uploaded: whether it may be sent, received into a file within bounds, and added to its agent."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from interplay.errors import InterplayError
+from interplay.files import is_disk_full
+from interplay.judge.entrants import uploads
+from interplay.store.entrants import state
+from interplay.tasks import Task
+from interplay.web.agents.access import check_own, holder, roster_of, task_on_offer, viewer_of
+from interplay.web.agents.documents import Uploaded
+from interplay.web.refusals import refusal
+
+MAX_VIDEO_BYTES = 500 * 1024 * 1024
+"""Of one video, unless `create_app` says otherwise."""
+_WRITE_BYTES = 1024 * 1024
+_COPIES = 2
+"""A video takes room for so many while it is received: what was sent, and what is kept."""
+_NO_ROOM = "the server has no space for this video; please tell its operator"
+
+
+def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
+    """The task and who sends, if this video may be sent; everything is checked before the first byte is read."""
+    token = holder(request)
+    task = task_on_offer(request, task_id)
+    if seed not in task.held_out_seeds:
+        listed = ", ".join(str(one) for one in task.held_out_seeds[:20])
+        raise refusal(422, f"seed: {seed} is not a held-out seed of {task.id}; the held-out seeds are {listed}")
+    rows = roster_of(request).get(name, viewer_of(request))
+    check_own(rows, token)
+    states = [state(row) for row in rows if row.task == task.id]
+    if not states:
+        raise refusal(404, f"{name} was not proposed for {task.id}; add the task with POST /api/agents")
+    if states[0] == "withdrawn" or (states[0] == "approved" and token is not None):
+        raise refusal(
+            409, f"{name} is {states[0]} in {task.id}, and stays as it is; propose a changed agent under another name"
+        )
+    return task, token
+
+
+@contextmanager
+def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
+    """Refuse a token whose last video is still being received, so that one token cannot fill the disk; not the operator."""
+    if token is None:
+        yield
+        return
+    if not hasattr(request.app.state, "receiving"):
+        request.app.state.receiving = set()
+    receiving: set[str] = request.app.state.receiving
+    if token in receiving:
+        raise refusal(
+            429, "the server is still receiving another video of yours; send the next one when that request has ended"
+        )
+    receiving.add(token)
+    try:
+        yield
+    finally:
+        receiving.discard(token)
+
+
+@asynccontextmanager
+async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
+    """The request's body in a file, gone when the block ends; one at a time of each token, the operator's left out.
+
+    Raises:
+        HTTPException: 413 for more bytes than the server takes, 429 beside another video of the token, 503 without room.
+    """
+    with _one_at_a_time(request, token):
+        async with _in_a_file(request) as path:
+            yield path
+
+
+def remove_unfinished(root: Path) -> None:
+    """Remove what a server that was killed had received of videos; for a data folder that no other server holds."""
+    for path in _folder(root).glob("*.mp4"):
+        path.unlink(missing_ok=True)
+
+
+def _folder(root: Path) -> Path:
+    """Where videos are while they are received."""
+    return root / "media" / "uploads"
+
+
+@asynccontextmanager
+async def _in_a_file(request: Request) -> AsyncIterator[Path]:
+    limit: int = request.app.state.max_video_bytes
+    too_large = f"the video is larger than {limit / 2**20:,.0f} MiB; make it shorter, or use a lower bit rate"
+    claimed = request.headers.get("content-length", "0")
+    if claimed.isdecimal() and int(claimed) > limit:
+        raise refusal(413, too_large)
+    folder = _folder(request.app.state.archive.root)
+    path = folder / f"{secrets.token_hex(12)}.mp4"
+    await run_in_threadpool(folder.mkdir, parents=True, exist_ok=True)
+    coming = int(claimed) if claimed.isdecimal() and int(claimed) > 0 else limit
+    if (await run_in_threadpool(shutil.disk_usage, folder)).free < _COPIES * coming:
+        raise refusal(503, _NO_ROOM)
+    try:
+        num_bytes = 0
+        with path.open("wb") as file:
+            pending = bytearray()
+            async for chunk in request.stream():
+                num_bytes += len(chunk)
+                if num_bytes > limit:
+                    raise refusal(413, too_large)
+                pending += chunk
+                if len(pending) >= _WRITE_BYTES:
+                    await run_in_threadpool(file.write, bytes(pending))
+                    pending.clear()
+            await run_in_threadpool(file.write, bytes(pending))
+        yield path
+    except OSError as error:
+        if is_disk_full(error):
+            raise refusal(503, _NO_ROOM) from None
+        raise
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploaded:
+    """Make the video in a file an episode of this agent; one that is there already is refused (409), a wrong one too (422)."""
+    archive = request.app.state.archive
+    try:
+        episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)
+    except InterplayError as error:
+        if is_disk_full(error):
+            raise refusal(503, _NO_ROOM) from None
+        text = str(error).replace(str(path), "video.mp4").replace(path.name, "video.mp4")
+        there = _seeds(request, name, task)
+        # Folders of this machine are no business of the sender.
+        raise refusal(
+            409 if seed in there else 422, text if str(archive.root) not in text else text.partition("\n")[0]
+        ) from None
+    there = _seeds(request, name, task)
+    missing = [one for one in task.held_out_seeds if one not in there]
+    return Uploaded(agent=name, task=task.id, seed=seed, episode=episode, missing_seeds=missing)
+
+
+def _seeds(request: Request, name: str, task: Task) -> set[int]:
+    """Seeds of a task of which an agent has a video."""
+    return {shown.seed for shown in roster_of(request).brought([name]).get((name, task.id), [])}

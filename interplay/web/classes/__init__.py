@@ -1,0 +1,1 @@
+"""Classes: making one and its results for teachers; joining, playing and one's own results for pupils."""

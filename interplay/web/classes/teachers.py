@@ -1,0 +1,201 @@
+"""Pages of classes for teachers: making one (operators), its page with results, closing it, the table as CSV."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+import segno
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import RedirectResponse, Response
+
+from interplay.envs.people import has_score
+from interplay.study import tokens
+from interplay.study.classes import ClassError, SchoolClass
+from interplay.study.classes.pupils import best_games, middle, scores, table_csv
+from interplay.study.scores.standing import bins
+from interplay.tasks import Task
+from interplay.web.agents.access import require_operator
+from interplay.web.classes.pupils import classes_of, doing_now
+from interplay.web.forms import FormPairs, see_other
+from interplay.web.identity import current_operator
+from interplay.web.plots import Histogram, histogram
+from interplay.web.rendering import render, titles
+
+router = APIRouter(include_in_schema=False)
+
+COOKIE = "interplay_teacher"
+_NO_STORE = {"Cache-Control": "no-store"}
+BEST_SHOWN = 5
+QR_BORDER = 2
+"""Empty modules around the code; two are enough on a card of one colour."""
+FEWEST_SCORES = 3
+
+
+@router.get("/classes")
+def classes(request: Request) -> Response:
+    """The classes of this server, and a form that makes one; for operators."""
+    if not current_operator(request):
+        return see_other("/operator?next=/classes")
+    return _list(request)
+
+
+def _list(request: Request, *, status: int = 200, problem: str = "", given: dict[str, Any] | None = None) -> Response:
+    known = [(one, number, teacher_address(request, one)) for one, number in classes_of(request).all()]
+    offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
+    offered = [task for task in offered if task.env.is_playable]
+    given = given or {"tasks": ["atari/breakout"], "scores": "yes"}
+    return render(
+        request, "classes.html", "Moderation", status=status, headers=_NO_STORE,
+        known=known, offered=offered, problem=problem, given=given, now=classes_of(request).now(),
+    )  # fmt: skip
+
+
+@router.post("/classes")
+def make(request: Request, form: FormPairs) -> Response:
+    """Make a class, and go to its page."""
+    require_operator(request)
+    said, chosen = dict(form), [value for name, value in form if name == "task"]
+    try:
+        for task in chosen:
+            check_playable(request.app.state.tasks, task)
+        made = classes_of(request).open(
+            said.get("title", ""), chosen, hours=_number(said, "hours"), keep_days=round(_number(said, "keep_days")),
+            asks_release=said.get("release") == "yes", shows_scores=said.get("scores") == "yes",
+        )  # fmt: skip
+    except ClassError as error:
+        return _list(request, status=422, problem=str(error), given=said | {"tasks": chosen})
+    return see_other(teacher_address(request, made))
+
+
+def check_playable(tasks: dict[str, Task], task: str) -> None:
+    """Refuse what cannot be played.
+
+    Raises:
+        ClassError: If there is no such task, or it has videos only.
+    """
+    if task not in tasks or not tasks[task].env.is_playable:
+        raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
+
+
+def _number(said: dict[str, str], name: str) -> float:
+    with contextlib.suppress(ValueError):
+        if math.isfinite(number := float(said.get(name, ""))):
+            return number
+    raise ClassError(f"{name.replace('_', ' ')} is a number; got {said.get(name, '')[:40]!r}")
+
+
+def teacher_address(request: Request, school_class: SchoolClass) -> str:
+    """The link for the teacher of a class: whoever has it sees the class and may close it."""
+    return f"/classes/{school_class.code}?key={tokens.teacher_key(request.app.state.secret, school_class.code)}"
+
+
+def _own_class(request: Request, code: str) -> SchoolClass:
+    """The class of this page, for its teacher and for operators.
+
+    Raises:
+        NotFoundError: For a code of nobody.
+        HTTPException: 403 for everybody else.
+    """
+    if not current_operator(request):
+        key = request.cookies.get(COOKIE, "")
+        if not tokens.is_teacher_key(request.app.state.secret, code, key):
+            raise HTTPException(403, "this page is for the teacher of the class\nOpen the teacher's link again, whole.")
+    return classes_of(request).get(code)
+
+
+@router.get("/classes/{code}")
+def class_page(request: Request, code: str, key: str = "", task: str = "", view: str = "") -> Response:
+    """A class as its teacher sees it; `view=projector` leaves the teacher's buttons out."""
+    if key:
+        if not tokens.is_teacher_key(request.app.state.secret, code, key):
+            raise HTTPException(403, "this is not the whole link of a teacher\nCopy it again, to its last letter.")
+        response = RedirectResponse(f"/classes/{code}", 303, _NO_STORE)
+        secure = request.url.scheme == "https"
+        response.set_cookie(COOKIE, key, path=f"/classes/{code}", httponly=True, samesite="lax", secure=secure)
+        return response
+    school_class = _own_class(request, code)
+    pupils = classes_of(request).pupils(school_class)
+    scored = [one for one in school_class.tasks if one in request.app.state.tasks and has_score(request.app.state.tasks[one])]
+    chosen = task if task in scored else _most_played(scored, [game.task for pupil in pupils for game in pupil.games])
+    doing = doing_now(request, pupils)
+    reached = scores(pupils, chosen)
+    return render(
+        request, "class.html", "Class", headers=_NO_STORE, alone=True,
+        school_class=school_class, now=classes_of(request).now(), join=f"{request.url.netloc}/join",
+        qr=qr_path(f"{str(request.base_url).rstrip('/')}/join/{school_class.shown_code}"),
+        pupils=sorted(pupils, key=lambda pupil: pupil.nickname.casefold()), doing=doing,
+        states={state: sum(one.state == state for one in doing.values()) for state in ("playing", "waiting", "here", "away")},
+        played_s=sum(pupil.played_s for pupil in pupils), num_games=sum(len(pupil.games) for pupil in pupils),
+        tasks=request.app.state.tasks, titles=titles(request), scored=scored, chosen=chosen,
+        best=best_games(pupils, chosen)[:BEST_SHOWN], num_scores=len(reached), middle=middle(reached),
+        plot=score_plot(reached), is_projector=view == "projector",
+    )  # fmt: skip
+
+
+def qr_path(text: str) -> tuple[int, str]:
+    """A QR code: how many modules it is wide, with its border, and an SVG path of the dark ones, one unit each."""
+    rows = segno.make(text, error="m", micro=False).matrix
+    dark = [(x, y) for y, row in enumerate(rows) for x, module in enumerate(row) if module]
+    path = "".join(f"M{x + QR_BORDER} {y + QR_BORDER}h1v1h-1z" for x, y in dark)
+    return len(rows) + 2 * QR_BORDER, path
+
+
+def _most_played(scored: list[str], played: list[str]) -> str:
+    return max(scored, key=played.count, default="")
+
+
+def score_plot(reached: list[float], own: float | None = None) -> Histogram | None:
+    """Scores as bars; None with so few that bars would say nothing."""
+    if len(reached) < FEWEST_SCORES:
+        return None
+    marks = [] if own is None else [own]
+    return histogram(bins(reached, marks, is_whole=all(value.is_integer() for value in (*reached, *marks))), own)
+
+
+@router.get("/classes/{code}/results.csv")
+def results(request: Request, code: str) -> Response:
+    """Every game of the class as a table."""
+    school_class = _own_class(request, code)
+    tasks = request.app.state.tasks
+    scoreless = [one for one in tasks if not has_score(tasks[one])]
+    text = table_csv(classes_of(request).pupils(school_class), titles(request), scoreless)
+    headers = {"Content-Disposition": f'attachment; filename="class-{school_class.code}.csv"'} | _NO_STORE
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+@router.post("/classes/{code}/close")
+def close(request: Request, code: str) -> Response:
+    """Let nobody join or begin a game any more."""
+    classes_of(request).close(_own_class(request, code).code)
+    return see_other(f"/classes/{code}")
+
+
+@router.post("/classes/{code}/rename")
+def rename(request: Request, code: str, form: FormPairs) -> Response:
+    """Give a pupil another nickname."""
+    school_class, number = _own_class(request, code), dict(form).get("participant", "")
+    with contextlib.suppress(ValueError):
+        classes_of(request).rename(school_class.code, int(number))
+    return see_other(f"/classes/{code}#who-played")
+
+
+@router.post("/classes/{code}/take-out")
+def take_out(request: Request, code: str, form: FormPairs) -> Response:
+    """Take a pupil out of the class, and out of the game they play."""
+    school_class, number = _own_class(request, code), dict(form).get("participant", "")
+    with contextlib.suppress(ValueError):
+        if classes_of(request).take_out(school_class.code, int(number)) and request.app.state.play is not None:
+            request.app.state.play.dismiss(int(number))
+    return see_other(f"/classes/{code}#who-played")
+
+
+@router.post("/classes/{code}/forget")
+def forget(request: Request, code: str) -> Response:
+    """Erase the nicknames now."""
+    school_class = _own_class(request, code)
+    if school_class.is_open(classes_of(request).now()):
+        raise HTTPException(409, "this class is open\nClose it first, then erase its nicknames.")
+    classes_of(request).forget(school_class.code)
+    return see_other(f"/classes/{code}")

@@ -1,0 +1,90 @@
+"""What was reached in episodes of `explore`, which is told to those who may see the episodes: milestones give a task away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import JSONResponse
+
+from interplay.explore import judgements, published
+from interplay.explore.instance import Instance
+from interplay.explore.judgements import Judgement
+from interplay.play.beside.films import LATER, NOW, Films
+from interplay.record import Archive
+from interplay.tasks import Task
+from interplay.web.agents.access import check_shown
+from interplay.web.refusals import refusal
+
+router = APIRouter(tags=["episodes"])
+
+WAIT_S = 1.0
+"""What is known so soon is sent at once."""
+
+
+class Milestones(Films):
+    """Episodes are judged one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.explore.milestone_judging"
+
+    def is_made(self, episode_id: str) -> bool:
+        """Whether it is known what was reached."""
+        return judgements.kept(self._archive.root, episode_id) is not None
+
+    def reached(self, episode_id: str) -> Judgement | None:
+        """What was reached; None where it is not known yet, and then it soon is."""
+        judgement = judgements.kept(self._archive.root, episode_id)
+        if judgement is None:
+            self.wanted(episode_id, LATER)
+        return judgement
+
+
+def told(task: Task) -> dict[str, Any]:
+    """What programs and pages may know of a task: of an instance not how its scene is built, which would give it away."""
+    document = task.to_json()
+    if task.suite == "explore":
+        document["env"]["options"] = {}
+    return document | {"hash": task.content_hash}
+
+
+@router.get(
+    "/api/episodes/{episode_id}/milestones",
+    responses={202: {"description": "The server is still playing the episode again. The answer says how far it is."}},
+)
+def milestones(request: Request, episode_id: str) -> JSONResponse:
+    """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Who has
+    not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known.
+    """
+    archive: Archive = request.app.state.archive
+    if len(episode_id) > 200:
+        raise HTTPException(404, "this episode name is too long")
+    episode = archive.get(episode_id)
+    check_shown(request, episode)
+    instance = published.instances().get(episode.task_id)
+    if instance is None:
+        raise refusal(404, f"{episode.task_id} has no milestones")
+    queue: Milestones = request.app.state.milestones
+    queue.wanted(episode.id, LATER if queue.progress(episode.id).state == "failed" else NOW)
+    progress = queue.wait(episode.id, WAIT_S)
+    if progress.state == "failed":
+        raise refusal(409, progress.reason.partition("\n")[0])
+    judgement = judgements.kept(archive.root, episode.id)
+    if judgement is None:
+        how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
+        return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})
+    document = {"episode": episode.id, "task": episode.task_id, "semantics": judgement.semantics}
+    rows = in_order(instance, judgement, episode.task.frame_rate_hz)
+    return JSONResponse(document | {"milestones": rows}, headers={"Cache-Control": "no-store"})
+
+
+def in_order(instance: Instance, judgement: Judgement, frame_rate_hz: float) -> list[dict[str, Any]]:
+    """The milestones that are judged, in the author's order."""
+    numbers = instance.numbers
+    judged = [one for one in instance.milestones if one.id in judgement.milestones]
+    rows = []
+    for one in sorted(judged, key=lambda one: numbers[one.task]):
+        tick = judgement.reached.get(one.id)
+        text = one.task.replace("_", " ")
+        second = None if tick is None else tick / frame_rate_hz
+        rows.append({"id": one.id, "text": text[:1].upper() + text[1:], "tick": tick, "second": second})
+    return rows

@@ -1,0 +1,94 @@
+"""The pages of `explore`: scenes with milestones, which people and language models play."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.explore import published
+from interplay.explore.evaluation.metrics import Result
+from interplay.explore.evaluation.references import ORACLE
+from interplay.explore.instance import Instance
+from interplay.tasks import Suite, Task
+from interplay.web.agents.access import may_know
+from interplay.web.explore.boards import board_of
+from interplay.web.explore.runs import find_run
+from interplay.web.forms import see_other
+from interplay.web.graphs import graph
+from interplay.web.identity import current_participant
+from interplay.web.rendering import explore_suite, render
+
+router = APIRouter(include_in_schema=False, dependencies=[Depends(explore_suite)])
+
+_TITLES = {published.SET: "Published with MineExplorer", published.PLANNED: "Made by the planner"}
+
+
+@router.get("/explore")
+def explore(request: Request) -> Response:
+    """The board of the protocol with most entrants, and the tasks; of each its goal alone."""
+    return _page(request, None)
+
+
+@router.get("/explore/boards/{name}")
+def explore_board(request: Request, name: str) -> Response:
+    """The same with the board of another protocol."""
+    return _page(request, board_of(request, name).name)
+
+
+@router.get("/explore/tasks/{name}")
+def explore_task(request: Request, name: str) -> Response:
+    """One task: its goal, its runs, and what it is made of for those who may see that."""
+    instance, runs = _find(request, name)
+    task = instance.task()
+    inside = may_know(request, task.id)
+    return render(
+        request, "explore_task.html", "Explore",
+        task=task, num_hops=instance.num_hops, graph=graph(instance) if inside else None, runs=runs,
+        proof=request.app.state.explore_kept.references().proofs.get(task.content_hash),
+        is_on_offer=task.id in request.app.state.tasks,
+    )  # fmt: skip
+
+
+@router.post("/explore/tasks/{name}/shown")
+def explore_shown(request: Request, name: str) -> Response:
+    """Show a task from inside to who asks for it; it is kept that they were shown it."""
+    instance, _ = _find(request, name)
+    request.app.state.explore_shown.add(current_participant(request), instance.task().id, datetime.now(UTC))
+    return see_other(f"/explore/tasks/{name}")
+
+
+def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
+    """An instance by its name, on offer or of a run, and its runs.
+
+    Raises:
+        HTTPException: 404 where there is none.
+    """
+    results, _ = request.app.state.explore_kept.results()
+    runs = [one for one in results if one.task == f"explore/{name}"]
+    runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
+    found = published.instances().get(f"explore/{name}") or next(
+        (made for one in runs if (made := find_run(request, one.run).instance) is not None), None
+    )
+    if found is None:
+        raise HTTPException(404, f"There is no task {name[:60]!r}. The page Explore has all of them.")
+    return found, runs
+
+
+def _page(request: Request, name: str | None) -> Response:
+    suite, boards = explore_suite(request), request.app.state.explore_kept.boards()
+    board = next((one for one in boards if name in (None, one.name)), None)
+    _, unreadable = request.app.state.explore_kept.results()
+    return render(
+        request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
+        oracle=ORACLE, sets=_sets(suite),
+    )  # fmt: skip
+
+
+def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:
+    """The tasks under what they come from; empty sets are left out."""
+    known = {title: set(published.names(which)) for which, title in _TITLES.items()}
+    found = [(title, [task for task in suite.tasks if task.id in ids]) for title, ids in known.items()]
+    found.append(("Others", [task for task in suite.tasks if not any(task.id in ids for ids in known.values())]))
+    return [(title, tasks) for title, tasks in found if tasks]

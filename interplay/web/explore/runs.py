@@ -1,0 +1,180 @@
+"""One run of a language model: its page, and what the page's script reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import JSONResponse, Response
+
+from interplay.errors import NotFoundError
+from interplay.explore import judgements
+from interplay.explore.evaluation.account import account
+from interplay.explore.evaluation.metrics import Result, result_of
+from interplay.explore.evaluation.runs import Run
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance, Milestone
+from interplay.record import Archive, Episode
+from interplay.web.agents.access import check_not_judged, may_know
+from interplay.web.pages import prepare
+from interplay.web.rendering import explore_suite, render
+
+router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
+
+
+def find_run(request: Request, run: str) -> Run:
+    """A run by its id.
+
+    Raises:
+        HTTPException: 404 where there is none, or one that cannot be shown now (`check_not_judged`).
+        RunError: If its file cannot be read.
+    """
+    found = request.app.state.explore_kept.run(run)
+    if found is None:
+        raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
+    episode = _episode(request, found)
+    if episode is not None:
+        check_not_judged(request, episode)
+    return found
+
+
+def _episode(request: Request, run: Run) -> Episode | None:
+    """Its recording, once it is sealed."""
+    try:
+        return request.app.state.archive.get((run.begin or {}).get("episode", ""))
+    except NotFoundError:
+        return None
+
+
+@router.get("/explore/runs/{run}", include_in_schema=False)
+def run_page(request: Request, run: str) -> Response:
+    """The replay, with what the model said at each tick."""
+    found = find_run(request, run)
+    result, episode, instance = result_of(found), _episode(request, found), found.instance
+    inside = may_know(request, result.task)
+    settings = Settings(**found.header["settings"])
+    board = next(
+        (one.name for one in request.app.state.explore_kept.boards() if one.table["key"] == result.settings), settings.label
+    )
+    return render(
+        request, "explore_run.html", "Explore",
+        run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
+        milestones=_milestones(found, result, instance if inside else None, _oracle(request, result) if inside else {}),
+        proof=_proof(request, result) if inside else None, has_seen="seen" in (found.end or found.failed or {}),
+        is_on_offer=result.task in request.app.state.tasks,
+        background=prepare(request, episode.path) if inside and episode is not None else None,
+    )  # fmt: skip
+
+
+@router.get("/api/explore/runs/{run}")
+def run_json(request: Request, run: str) -> JSONResponse:
+    """One run: its calls with ticks, keys and words, its milestones, where it went, what was carried and what rules compared.
+
+    For those who may still play the task, `calls`, `path`, `seen`, `rules`, `targets`, `proof` and the names and oracle's ticks
+    of milestones are null.
+    """
+    found = find_run(request, run)
+    result, instance = result_of(found), found.instance
+    inside = may_know(request, result.task)
+    known = instance if inside else None
+    milestones = _milestones(found, result, known, _oracle(request, result) if inside else {})
+    facts = {
+        name: getattr(result, name) for name in ("run", "task", "model", "seed", "epoch", "num_steps", "ended", "said_done")
+    }
+    document = facts | {
+        "failed": result.why,
+        "settings": found.header["settings"],
+        "goal": None if instance is None else instance.task_text,
+        "episode": result.episode,
+        "milestones": milestones,
+        "opens_at": _opens_at(milestones),
+        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)] if inside else None,
+        "path": (found.end or found.failed or {}).get("path") if inside else None,
+        "seen": None if known is None else _seen(found),
+        "rules": None if known is None else _rules(known, found),
+        "targets": None if known is None else _targets(known, found),
+        "proof": _proof(request, result) if inside else None,
+    }
+    return JSONResponse(document, headers={"Cache-Control": "no-store"})
+
+
+def _numbers(run: Run) -> dict[str, int]:
+    """Id of a milestone -> its number, the lowest first; by its place where the file of the run does not say the instance."""
+    ids, instance = [one["id"] for one in run.header["milestones"]], run.instance
+    if instance is None:
+        return {name: number for number, name in enumerate(ids, 1)}
+    numbers = {one.id: instance.numbers[one.task] for one in instance.milestones if one.id in ids}
+    return dict(sorted(numbers.items(), key=lambda item: item[1]))
+
+
+def _places(run: Run) -> dict[str, int]:
+    """Id of a milestone -> its place in that order, from 1. Two milestones of one task have one number, but two places."""
+    return {name: place for place, name in enumerate(_numbers(run), 1)}
+
+
+def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
+    """The milestones in the author's order; their names only where the instance may be known."""
+    tasks = {} if instance is None else {one.id: one.task.replace("_", " ") for one in instance.milestones}
+    places = _places(run)
+    ticks: dict[str, int | None] = dict.fromkeys(result.at_start, 0)
+    ticks |= {one.id: one.tick for one in result.outcomes}
+    return [
+        {"place": places[name], "number": number, "name": tasks.get(name), "tick": ticks[name], "oracle": oracle.get(name)}
+        for name, number in _numbers(run).items()
+        if name in ticks
+    ]
+
+
+def _seen(run: Run) -> list[dict[str, Any]] | None:
+    """What changed at which tick, as `Game.seen` has it, with places of milestones; None of a run of an earlier release."""
+    seen = (run.end or run.failed or {}).get("seen")
+    if seen is None:
+        return None
+    places = _places(run)
+    return [one | {"facts": {places[name]: facts for name, facts in one.get("facts", {}).items()}} for one in seen]
+
+
+def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
+    """Place of a milestone -> its rules."""
+    places = _places(run)
+    return {places[one.id]: [asdict(rule) for rule in one.rules] for one in known.milestones if one.id in places}
+
+
+def _proof(request: Request, result: Result) -> str | None:
+    """The episode in which the oracle has solved what was played."""
+    return request.app.state.explore_kept.references().proofs.get(result.task_hash)
+
+
+def _oracle(request: Request, result: Result) -> Mapping[str, int]:
+    """Milestone -> tick at which the oracle reached it; nothing where there is no proof."""
+    archive: Archive = request.app.state.archive
+    episode = _proof(request, result)
+    judgement = None if episode is None else judgements.kept(archive.root, episode, result.task_hash)
+    return {} if judgement is None else judgement.reached
+
+
+def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
+    """When the last milestone before the first missed one was reached."""
+    ticks = [one["tick"] for one in milestones]
+    missed = ticks.index(None) if None in ticks else len(ticks)
+    return max(ticks[:missed], default=0)
+
+
+def _targets(instance: Instance, run: Run) -> list[dict[str, Any]]:
+    """Where milestones look, from above, in blocks from the cell where the player began."""
+    numbers = _numbers(run)
+    return [target for one in instance.milestones if one.id in numbers for target in _targets_of(numbers[one.id], one)]
+
+
+def _targets_of(number: int, milestone: Milestone) -> list[dict[str, Any]]:
+    found = []
+    for rule in milestone.rules:
+        if "target" in rule.params:
+            x, _, z = rule.params["target"]
+            found.append({"number": number, "low": [x, z], "high": [x + 1, z + 1], "within": rule.params.get("max_distance")})
+        elif "min" in rule.params and "max" in rule.params:
+            (x0, _, z0), (x1, _, z1) = rule.params["min"], rule.params["max"]
+            found.append({"number": number, "low": [x0, z0], "high": [x1 + 1, z1 + 1], "within": None})
+    return found

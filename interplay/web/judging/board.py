@@ -1,0 +1,209 @@
+"""The leaderboard as visitors and programs see it: by several methods, with bars on one axis, and how ratings came about."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.judge.ratings.answered import has_answers_of_models
+from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
+from interplay.rank import DEFAULTS
+from interplay.web.identity import current_operator, is_operator
+from interplay.web.plots import history
+from interplay.web.rendering import find_task, render, titles
+
+router = APIRouter(tags=["leaderboard"])
+
+PRIOR_MEAN = DEFAULTS.mu
+
+
+@dataclass(frozen=True)
+class MethodText:
+    """What a reader is told of a rating method: its name, what it does, what `mu` is called, and the line on the axis."""
+
+    name: str
+    does: str
+    unit: str = "rating"
+    line: str = "25, where everyone starts"
+    centre: float = PRIOR_MEAN
+    margin: float = 5.0
+
+
+METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
+    "trueskill": MethodText(
+        "TrueSkill",
+        "Each answer changes two ratings, in the order of the answers. Sorted by a careful score, mu - 3 sigma.",
+    ),
+    "through-time": MethodText(
+        "Through time",
+        "TrueSkill over all answers at once: later answers also change the weight of earlier ones, so the order of answers "
+        "does not matter. Sorted by mu - 3 sigma.",
+    ),
+    "bradley-terry": MethodText(
+        "Bradley-Terry",
+        "The strengths that make all answers together most likely. The order of answers does not matter. A draw is half a win "
+        "for both. The difference of two strengths is the logarithm of the odds.",
+        "log strength", "0, the average agent", 0.0, 1.0,
+    ),
+    "davidson": MethodText(
+        "Davidson",
+        "Bradley-Terry with a separate probability for draws. Draws are more likely between agents of similar strength.",
+        "log strength", "0, the average agent", 0.0, 1.0,
+    ),
+    "normalised": MethodText(
+        "Normalised",
+        "TrueSkill in each task, in standard deviations above the mean of the agents judged there; then the mean over tasks. "
+        "A task with widely spread ratings counts no more than another task.",
+        "z-score", "0, the average agent", 0.0, 1.0,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One row's picture: interval from `start` to `start + width`, its middle at `middle`; all per cent of the axis.
+
+    `won`, `drew` and `lost` are the per cent of its answers. An interval that nobody knows has no width.
+    """
+
+    start: float
+    width: float
+    middle: float
+    won: float
+    drew: float
+    lost: float
+
+
+@dataclass(frozen=True)
+class BoardView:
+    """Rows with their bars, and where the centre (the prior mean, or the average) stands on the axis (per cent)."""
+
+    rows: Sequence[tuple[Mapping[str, Any], Bar]]
+    prior: float
+    low: float
+    high: float
+
+
+def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
+    """A leaderboard without the names of the agents that are to be compared next: whoever reads it may be their judge."""
+    pair = board["next_pair"]
+    return {**board, "next_pair": pair and {"task": pair["task"]}}
+
+
+def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN, margin: float = 5.0) -> BoardView:
+    """Place the bars of all rows on one axis that holds every interval, and `margin` on both sides of the centre.
+
+    Args:
+        rows: Each with `mu`, `low` and `high` (None where unknown), `won`, `drew`, `lost`.
+    """
+    ends = [row[end] for row in rows for end in ("low", "mu", "high") if row[end] is not None]
+    low = math.floor(min([*ends, centre - margin]))
+    high = math.ceil(max([*ends, centre + margin]))
+
+    def place(value: float) -> float:
+        return round(100 * (value - low) / (high - low), 3)
+
+    def bar(row: Mapping[str, Any]) -> Bar:
+        start, stop = (row["mu"], row["mu"]) if row["low"] is None else (row["low"], row["high"])
+        answers = max(1, row["won"] + row["drew"] + row["lost"])
+        return Bar(
+            start=place(start),
+            width=round(100 * (stop - start) / (high - low), 3),
+            middle=place(row["mu"]),
+            won=round(100 * row["won"] / answers, 3),
+            drew=round(100 * row["drew"] / answers, 3),
+            lost=round(100 * row["lost"] / answers, 3),
+        )
+
+    return BoardView([(row, bar(row)) for row in rows], place(centre), low, high)
+
+
+def hues_of(boards: Boards) -> dict[str, int]:
+    """Agent -> a number for its colour, the same on every page: the order in which agents were first judged."""
+    named = list(boards.tracks())
+    return {
+        agent: number for number, agent in enumerate([*named, *(a for a in boards.tracks(None, "models") if a not in named)])
+    }
+
+
+def boards_of(request: Request) -> Boards:
+    """The boards as whoever asks may see them: operators as they are, everybody else in steps."""
+    is_open = is_operator(request) or current_operator(request)
+    return request.app.state.live_boards if is_open else request.app.state.boards
+
+
+def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
+    """The board that was asked for.
+
+    Raises:
+        HTTPException: 422, for a method or a kind of judges that is none.
+    """
+    if method not in BOARD_METHODS:
+        raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
+    if judges not in ("people", "models", "automatic"):
+        raise HTTPException(422, f"judges: expected people or models, got {judges[:40]!r}")
+    chosen = cast("BoardMethod", method)
+    kind: Judges = "people" if judges == "people" else "models"  # `automatic` is its earlier name
+    return boards_of(request).board(task or None, chosen, kind), chosen, kind
+
+
+@router.get("/leaderboard", include_in_schema=False)
+def leaderboard_page(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
+    """Agents by score, with their doubt."""
+    if task:
+        find_task(request, task)
+    boards = boards_of(request)
+    board, chosen, kind = _asked(request, task, method, judges)
+    tasks = sorted({entrant.task for entrant in request.app.state.roster.rows()} | ({task} if task else set()))
+    has_models = has_answers_of_models(request.app.state.archive.database)
+
+    def link(address: str = "/leaderboard", **changes: str) -> str:
+        asked = {"task": task, "method": chosen, "judges": kind} | changes
+        plain = {"task": "", "method": "trueskill", "judges": "people"}
+        query = urlencode({name: value for name, value in asked.items() if value != plain[name]}, safe="/")
+        return f"{address}?{query}" if query else address
+
+    text = METHOD_TEXTS[chosen]
+    hues = hues_of(boards)
+    return render(
+        request, "leaderboard.html", "Leaderboard",
+        task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
+        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models,
+        view=board_view(board["rows"], centre=text.centre, margin=text.margin),
+        history=history(boards.tracks(task or None, kind), hues), has_explore=request.app.state.explore is not None,
+    )  # fmt: skip
+
+
+@router.get("/leaderboard.csv", include_in_schema=False)
+def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
+    """The same rows for a spreadsheet."""
+    if task:
+        find_task(request, task)
+    board, chosen, kind = _asked(request, task, method, judges)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([row[name] for name in COLUMNS] for row in board["rows"])
+    parts = [task.replace("/", "-") or "all", *(part for part in (chosen, kind) if part not in ("trueskill", "people"))]
+    name = f"leaderboard-{'-'.join(parts)}.csv"
+    return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@router.get("/api/leaderboard")
+def leaderboard(request: Request, task: str | None = None, method: str = "trueskill", judges: str = "people") -> dict[str, Any]:
+    """Agents by score, of one task or over all.
+
+    `method` is trueskill, bradley-terry, davidson, through-time or normalised; `judges` is people (who alone count) or
+    models. Which two agents come next is for operators. People's answers are shown in steps of `publish_every`, to
+    operators at once.
+    """
+    board, _, _ = _asked(request, task or "", method, judges)
+    return board if is_operator(request) else public_board(board)

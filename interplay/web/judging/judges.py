@@ -1,0 +1,88 @@
+"""Who judges: the person of an enrolment or of a cookie, a program with a token, or whomever the operator names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+
+from interplay.judge import JudgeKind
+from interplay.model_judges import MODEL_PREFIX
+from interplay.store import Enrolment
+from interplay.store.participants import judge_name
+from interplay.study.enrolment import Facts
+from interplay.web.identity import (
+    GIVEN_NAME,
+    api_token,
+    current_participant,
+    is_given_name,
+    is_operator,
+    known_participant,
+    one_spelling,
+)
+from interplay.web.refusals import invalid, refusal
+from interplay.web.studies.enrolments import part_of, working
+
+OPERATOR = "operator"
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who asks.
+
+    Attributes:
+        name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
+        kind: What they are.
+        enrolment: Their part in a study, if they came with its token.
+        facts: How that part stands, if it was looked at.
+    """
+
+    name: str
+    kind: JudgeKind
+    enrolment: Enrolment | None = None
+    facts: Facts | None = None
+
+    @property
+    def study(self) -> str | None:
+        """The study they are enrolled in."""
+        return None if self.enrolment is None else self.enrolment.study
+
+
+def judge_of(
+    request: Request, named: Any = None, *, make: bool = False, must_work: bool = False, has_begun: bool = False
+) -> Judge:
+    """Who is asking.
+
+    Args:
+        named: Whom the operator names; `operator` if nobody.
+        make: Whether to make a participant of a visitor nobody knows.
+        must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
+        has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
+    Raises:
+        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for a name that is none.
+    """
+    if is_operator(request):
+        if named is None:
+            return Judge(OPERATOR, "program")
+        name = one_spelling(named) if isinstance(named, str) else ""
+        if not is_given_name(name):
+            raise invalid("judge", GIVEN_NAME)
+        return Judge(name, "model" if name.startswith(MODEL_PREFIX) else "program")
+    token = api_token(request)
+    if token is not None:
+        if token.scope != "judge":
+            raise refusal(403, f"this token has the scope {token.scope!r}; to judge, you need a token with the scope 'judge'")
+        if named not in (None, token.name):
+            raise refusal(403, f"with this token you judge only as {token.name!r}")
+        return Judge(token.name, "program")
+    if named is not None:
+        raise refusal(403, "only the operator may name a judge; send the token as 'Authorization: Bearer ...'")
+    part = working(request, has_begun=has_begun) if must_work else None
+    enrolment, facts = part or (part_of(request), None)
+    if enrolment is not None:
+        return Judge(judge_name(enrolment.participant_id), "person", enrolment, facts)
+    if make:
+        return Judge(judge_name(current_participant(request)), "person")
+    number = known_participant(request)
+    return Judge("" if number is None else judge_name(number), "person")

@@ -1,0 +1,129 @@
+"""The high scores of a task: who did best, how the visitor stands among others, and what agents reach."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.envs.people import has_score
+from interplay.play.beside.films import SOON, Films
+from interplay.record import proofs
+from interplay.store.scores import SCORE
+from interplay.study.scores import Board, Place, Scores, bins
+from interplay.study.scores.scores import today
+from interplay.tasks import Task
+from interplay.web.agents.access import judged_now, withheld_here
+from interplay.web.identity import known_participant
+from interplay.web.plots import Histogram, histogram
+from interplay.web.rendering import find_task, render
+
+router = APIRouter(include_in_schema=False)
+
+PERIODS = {"all": "All time", "today": "Today"}
+FEWEST = 2
+"""People with whom a histogram says something."""
+
+
+def compared_tasks(request: Request) -> list[Task]:
+    """Tasks that have high scores: with one seat, and a score or a statistic of which one way is better. Tasks of explore
+    have boards of their own."""
+    offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
+    return [task for task in offered if task.env.is_playable and len(task.seats) == 1 and statistics_of(request, task)]
+
+
+def statistics_of(request: Request, task: Task) -> dict[str, tuple[str, bool, Any]]:
+    """Statistic -> title, whether lower is better, and how its values are read; the score first."""
+    found: dict[str, tuple[str, bool, Any]] = {}
+    known = {one.name: one for one in request.app.state.archive.collected(task)}
+    if has_score(task):
+        found[SCORE] = ("Score", False, known[SCORE].readable if SCORE in known else lambda value: f"{value:,g}")
+    for name, one in known.items():
+        if one.better is not None and name not in found and (name != SCORE or has_score(task)):
+            found[name] = (one.title, one.better == "lower", one.readable)
+    return found
+
+
+@router.get("/scores")
+def tasks(request: Request) -> Response:
+    """The tasks that have high scores."""
+    return render(request, "scores_list.html", "Play", offered=compared_tasks(request))
+
+
+@router.get("/scores/{suite}/{name}")
+def scores(request: Request, suite: str, name: str, statistic: str = "", period: str = "all") -> Response:
+    """The high scores of one task."""
+    task = find_task(request, f"{suite}/{name}")
+    known = statistics_of(request, task)
+    if task not in compared_tasks(request):
+        raise HTTPException(404, f"{task.title} has no high scores: it has several players, or no score.")
+    if task.id in judged_now(request):
+        raise HTTPException(403, "You have an open pair of this task, and judging is blind. Look again after you answer.")
+    chosen = statistic or next(iter(known))
+    if chosen not in known or period not in PERIODS:
+        raise HTTPException(404, f"{task.title} has these high scores: {', '.join(title for title, _, _ in known.values())}.")
+    title, is_lower_better, readable = known[chosen]
+    since = today(datetime.now(UTC)) if period == "today" else None
+    board, checked = proved_board(request, task, chosen, is_lower_better=is_lower_better, since=since)
+    headers = {"Cache-Control": "private, no-cache"}
+    return render(
+        request, "scores.html", "Play", headers=headers,
+        task=task, statistics={one: words for one, (words, _, _) in known.items()}, chosen=chosen, title=title, period=period,
+        periods=PERIODS, board=board, readable=readable, plot=board_plot(board, readable), is_lower_better=is_lower_better,
+        checked=checked, withheld=withheld_here(request, [one.episode for one in board.top]),
+    )  # fmt: skip
+
+
+LETTERS = "ABCDEFGH"
+
+
+def board_plot(board: Board, readable: Any) -> Histogram | None:
+    """The best value of every person, with who looks and the agents marked; None with too few people."""
+    if len(board.values) < FEWEST:
+        return None
+    marks = [
+        (letter, f"{one.agent}, an agent: {readable(one.mean)} on average, {one.episodes} episodes", one.mean)
+        for letter, one in zip(LETTERS, board.agents, strict=False)
+    ]
+    own = None if board.own is None else board.own.value
+    inside = [value for _, _, value in marks] + ([] if own is None else [own])
+    is_whole = all(value.is_integer() for value in board.values)
+    return histogram(bins(board.values, inside, is_whole=is_whole), own, marks)
+
+
+class Proofs(Films):
+    """Episodes are played again one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.scores.proving"
+
+    def is_made(self, episode_id: str) -> bool:
+        """Whether somebody has looked."""
+        return proofs.proof_path(self._archive.root, episode_id).exists()
+
+    def known(self, place: Place) -> bool | None:
+        """Whether the episode of a line, played again, was what was recorded; None if it is not known yet, and then it soon
+        is."""
+        found = proofs.kept(self._archive.root, place.episode, place.sha256)
+        if found is None:
+            self.wanted(place.episode, SOON)
+        return found
+
+
+def proved_board(
+    request: Request, task: Task, statistic: str, *, is_lower_better: bool, since: datetime | None
+) -> tuple[Board, set[str]]:
+    """A board without the episodes that are known to differ, and those of its lines that are known to be right."""
+    service: Scores = request.app.state.scores
+    queue: Proofs = request.app.state.proofs
+    different: set[str] = set()
+    while True:
+        board = service.board(
+            task, statistic=statistic, is_lower_better=is_lower_better, person=known_participant(request), since=since,
+            without=different,
+        )  # fmt: skip
+        known = {one.episode: queue.known(one) for one in board.top}
+        if not (found := {episode for episode, is_equal in known.items() if is_equal is False}):
+            return board, {episode for episode, is_equal in known.items() if is_equal}
+        different |= found

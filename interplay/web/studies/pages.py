@@ -1,0 +1,77 @@
+"""What all pages of a study share: how they look, and whose part in which study they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from fastapi import Depends, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.store import Enrolment
+from interplay.study import Departure
+from interplay.study.channels.base import TITLES, UNPAID
+from interplay.study.definition import Study
+from interplay.study.incentives import Requirement
+from interplay.study.incentives.words import amount
+from interplay.study.studies import OpenedStudy
+from interplay.web.rendering import render, templates
+from interplay.web.studies.enrolments import allow_framing, enrolment_of, studies_of
+
+NOBODY_ELSES = {"Cache-Control": "no-store"}
+"""Headers of pages that are nobody else's to keep."""
+
+
+def in_words(requirement: Requirement, value: float) -> str:
+    """A value of a requirement as people read it: `3:20`, `62 %` or `31`."""
+    return amount(requirement.statistic, value, is_share=bool(requirement.out_of))
+
+
+def platforms(channels: Iterable[str]) -> str:
+    """The platforms among channels, as people read them; empty if there is none."""
+    return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
+
+
+templates.env.filters["platforms"] = platforms
+templates.env.filters["asked"] = lambda one: f"at least {in_words(one, one.required)}"
+
+
+def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
+    """A page for participants: it shows nothing of the rest of the site, and is nobody else's to keep."""
+    return render(request, name, "", status=status, headers=NOBODY_ELSES, alone=True, **context)
+
+
+def opened_study(request: Request, study: str) -> OpenedStudy:
+    """A study that was opened here.
+
+    Raises:
+        NotFoundError: With the nearest id of an open study.
+    """
+    opened = studies_of(request).get(study, only_open=True)
+    allow_framing(request, opened.study)
+    return opened
+
+
+Opened = Annotated[OpenedStudy, Depends(opened_study)]
+
+
+def own_enrolment(request: Request, study: str) -> Enrolment:
+    """The enrolment of this request, in the study its address names."""
+    enrolment = enrolment_of(request)
+    if enrolment is None or enrolment.study != study:
+        raise HTTPException(401, "this page needs your personal link to the study\nOpen the study again from its start.")
+    return enrolment
+
+
+Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
+
+
+def end_page(
+    request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", status: int = 200, **context: Any
+) -> Response:
+    """Thanks, and how to go back; `again` leads who declined to where they can agree."""
+    code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
+    context = {"visit": None, "debrief": None, "revealed": []} | context
+    return page(
+        request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
+    )

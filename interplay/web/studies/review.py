@@ -1,0 +1,186 @@
+"""Reviewing instances in a study: the scene, what is said of it, its proof, and the form. Every page needs their token.
+
+Nothing here says who or what made an instance: pictures and films are addressed by their place in the visit.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+
+from interplay.errors import NotFoundError
+from interplay.explore import views
+from interplay.explore.instance import Instance, parse
+from interplay.explore.rule_words import in_words
+from interplay.play.beside.films import LATER, NOW, Films
+from interplay.record import Archive
+from interplay.store import Enrolment
+from interplay.study.enrolment import next_step
+from interplay.study.errors import FormError
+from interplay.study.reviewing.part import QUESTIONS
+from interplay.study.reviewing.reviews import NO, VERDICT, YES, Reviews, Served
+from interplay.web.forms import FormFields, see_other, sentence
+from interplay.web.graphs import graph
+from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, studies_of, token_of
+from interplay.web.studies.pages import Enrolled, page
+from interplay.web.videos import video_response
+
+router = APIRouter(include_in_schema=False)
+
+_VIEW_WORDS = {views.FIRST_PERSON: "First view of the player", views.OVERHEAD: "From above"}
+_VIEWS = {view.replace(" ", "-"): view for view in views.VIEWS}
+"""As addresses have it -> as `views` does."""
+_KEEP = {"Cache-Control": "private, max-age=3600"}
+FILM_WAIT_S = 1.0
+
+
+def reviews_of(request: Request) -> Reviews:
+    """The reviews of this application."""
+    return request.app.state.reviews
+
+
+@router.get("/studies/{study}/review")
+def review(request: Request, enrolment: Enrolled) -> Response:
+    """The instance that this person reviews now."""
+    if next_step(facts_of(request, enrolment)) != "work" or studies_of(request).version(enrolment.study_hash).review is None:
+        return see_other(next_address(request, enrolment))
+    served = reviews_of(request).serve(enrolment)
+    return see_other(end_address(request, enrolment)) if served is None else _page(request, enrolment, served, _before(served))
+
+
+@router.get("/studies/{study}/review/{place}")
+def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
+    """One that they have reviewed, to change their mind."""
+    served = _served(request, enrolment, place)
+    if next_step(facts_of(request, enrolment)) != "work":
+        return see_other(next_address(request, enrolment))
+    return _page(request, enrolment, served, _before(served))
+
+
+@router.post("/studies/{study}/review/{place}")
+def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields) -> Response:
+    """Keep what was answered, all of the form or nothing."""
+    served = _served(request, enrolment, place)
+    if next_step(facts_of(request, enrolment)) != "work":
+        return see_other(next_address(request, enrolment))
+    try:
+        reviews_of(request).answer(enrolment, place, given)
+    except FormError as error:
+        return _page(request, enrolment, served, given, sentence(str(error)))
+    return see_other(next_address(request, enrolment))
+
+
+@router.get("/studies/{study}/review/{place}/{view}.png")
+def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Response:
+    """One picture of the scene."""
+    instance = _instance(_served(request, enrolment, place))
+    if view not in _VIEWS:
+        raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
+    from interplay.explore.make import scene_pictures  # brings the renderer
+
+    return FileResponse(scene_pictures.path(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
+
+
+@router.api_route("/studies/{study}/review/{place}/proof.mp4", methods=["GET", "HEAD"])
+def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
+    """The film of the proof; 202 while the server makes it."""
+    instance = _instance(_served(request, enrolment, place))
+    archive: Archive = request.app.state.archive
+    episode = _proof_of(archive, instance)
+    if episode is None:
+        raise HTTPException(404, "there is no recorded proof of this task on this server")
+    path = archive.video_path(episode)
+    if not path.exists():
+        films: Films = request.app.state.films
+        films.wanted(episode, NOW)
+        progress = films.wait(episode, FILM_WAIT_S)
+        if progress.state == "failed":
+            raise HTTPException(409, progress.reason.partition("\n")[0])
+        if progress.state != "made":
+            return JSONResponse({"state": progress.state, "share": round(progress.share, 3)}, 202, {"Retry-After": "1"})
+    return video_response(request, path, _KEEP)
+
+
+def _served(request: Request, enrolment: Enrolment, place: int) -> Served:
+    """What this person saw at a place of their visit.
+
+    Raises:
+        HTTPException: 404 where they saw nothing.
+    """
+    is_review = studies_of(request).version(enrolment.study_hash).review is not None
+    served = reviews_of(request).get(enrolment, place) if is_review else None
+    if served is None:
+        raise HTTPException(404, "you have not been shown a task at this place of your visit")
+    return served
+
+
+def _before(served: Served) -> dict[str, str]:
+    """What they answered before, as the form has it."""
+    if served.answers is None:
+        return {}
+    words = {name: YES if yes else NO for name, yes in served.answers.items()}
+    return words | {VERDICT: YES if served.is_valid else NO, "why": served.why or ""}
+
+
+def _instance(served: Served) -> Instance:
+    """Without its proofs and where it comes from, which pages must not tell."""
+    return dataclasses.replace(parse(dict(served.document)), source={}, proofs=tuple(served.document.get("proofs", ())))
+
+
+def _proof_of(archive: Archive, instance: Instance) -> str | None:
+    """The episode of a proof that is recorded here."""
+    found = [str(one.get("episode", "")) for one in instance.proofs]
+    for episode in filter(None, reversed(found)):
+        with suppress(NotFoundError):
+            return archive.get(episode).id
+    return None
+
+
+def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = "") -> Response:
+    from interplay.explore.make import scene_pictures  # brings the renderer
+
+    study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
+    archive: Archive = request.app.state.archive
+    instance = _instance(served)
+    blind = dataclasses.replace(instance, proofs=())  # edges look alike, whatever a proof found
+    episode = _proof_of(archive, instance)
+    if episode is not None and not archive.video_path(episode).exists():
+        request.app.state.films.wanted(episode, LATER)
+    query = urlencode({PARAMETER: token_of(request, enrolment)})
+    shown = [(name, _VIEW_WORDS.get(view, f"From the {view}")) for name, view in _VIEWS.items()]
+    return page(
+        request, "review.html", 422 if problem else 200,
+        study=study, served=served, query=query, problem=problem, given=given, questions=QUESTIONS,
+        goal=" ".join(instance.task_text.split()), carried=scene_pictures.about(archive.root, blind)["carried"],
+        views=shown, graph=graph(blind), milestones=_milestones(blind), has_proof=episode is not None,
+        reached=_reached(instance), wanted=facts.num_wanted, num_done=facts.num_answers,
+    )  # fmt: skip
+
+
+def _milestones(instance: Instance) -> list[dict[str, str]]:
+    by_number = sorted(instance.milestones, key=lambda one: instance.numbers[one.task])
+    return [
+        {
+            "task": _words(one.task),
+            "rules": " and ".join(map(in_words, one.rules)) or "nothing says when",
+            "description": one.description,
+        }
+        for one in by_number
+    ]
+
+
+def _reached(instance: Instance) -> list[dict[str, Any]]:
+    """When the last proof reached each milestone, in seconds, first one first."""
+    ticks: Any = instance.proofs[-1].get("milestones", {}) if instance.proofs else {}
+    found = [(ticks[one.id], one.task) for one in instance.milestones if isinstance(ticks.get(one.id), int)]
+    return [{"task": _words(task), "second": f"{tick / 20:.1f}"} for tick, task in sorted(found)]
+
+
+def _words(task: str) -> str:
+    text = task.replace("_", " ")
+    return text[:1].upper() + text[1:]

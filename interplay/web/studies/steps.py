@@ -1,0 +1,274 @@
+"""The way through a study of somebody who agreed: the quiz, to the work, and to the end. Every page needs their token."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import numpy as np
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import Response
+
+from interplay.errors import unknown_name
+from interplay.judge import JudgingError, RulesError
+from interplay.store import Enrolment
+from interplay.store.participants import judge_name
+from interplay.study import Arrival, QuizAnswerError
+from interplay.study.definition import Study
+from interplay.study.enrolment import next_step
+from interplay.study.quiz_part import QuizPart
+from interplay.study.raffle_entries import AddressError
+from interplay.web.forms import FormPairs, see_other, sentence
+from interplay.web.studies.debrief import debrief_of
+from interplay.web.studies.enrolments import (
+    PARAMETER,
+    end_address,
+    facts_of,
+    finish_if_due,
+    next_address,
+    studies_of,
+    token_of,
+    visits_of,
+)
+from interplay.web.studies.pages import Enrolled, Opened, end_page, page
+from interplay.web.studies.play import has_game, progress_of
+from interplay.web.videos import video_response
+
+log = logging.getLogger("interplay.web")
+router = APIRouter(include_in_schema=False)
+
+HAND_IN_EMPTY = "hand-in-empty"
+"""Field of the quiz that says: no box is ticked, and that is meant. No question has such an id."""
+FINISHING = "finish"
+"""In the address of questions about a partner: who answers them was about to finish, and then does."""
+
+
+@router.get("/studies/{study}/next")
+def next_page(request: Request, enrolment: Enrolled) -> Response:
+    """To the quiz, to work or play, or to the end: whatever comes next for this person."""
+    step = next_step(facts_of(request, enrolment))
+    token = urlencode({PARAMETER: token_of(request, enrolment)})
+    if step == "quiz":
+        return see_other(f"/studies/{enrolment.study}/quiz?{token}")
+    if step == "questions":
+        return see_other(f"/studies/{enrolment.study}/questions?{token}")
+    if step == "work" and _study_of(request, enrolment).play is not None:
+        return see_other(f"/studies/{enrolment.study}/play?{token}")
+    if step == "work" and _study_of(request, enrolment).review is not None:
+        return see_other(f"/studies/{enrolment.study}/review?{token}")
+    if step == "work":
+        return see_other(f"/judge?{urlencode({'study': enrolment.study})}&{token}")
+    return see_other(end_address(request, enrolment))
+
+
+@router.get("/studies/{study}/quiz")
+def quiz(request: Request, enrolment: Enrolled) -> Response:
+    """The quiz, without its key; boxes in an order of their own at every look."""
+    if next_step(facts_of(request, enrolment)) != "quiz":
+        return see_other(next_address(request, enrolment))
+    return _quiz_page(request, enrolment)
+
+
+@router.post("/studies/{study}/quiz")
+def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
+    """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
+    ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
+    if not form and next_step(facts_of(request, enrolment)) == "quiz":
+        problem = "You have not ticked any box, so this was not counted. "
+        problem += "Tick what is right, or submit again to hand in an empty quiz."
+        return _quiz_page(request, enrolment, status=422, problem=problem, ask_empty=HAND_IN_EMPTY)
+    try:
+        is_taken = studies_of(request).take_quiz(enrolment, ticked)
+    except QuizAnswerError as error:
+        return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
+    if not is_taken:
+        return see_other(next_address(request, enrolment))
+    # Shown at an address of its own: loading it again takes no second attempt.
+    return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
+
+
+@router.get("/studies/{study}/result")
+def quiz_result(request: Request, enrolment: Enrolled) -> Response:
+    """How the last attempt went, and what comes next; not which boxes were right."""
+    study, attempts, part = _study_of(request, enrolment), studies_of(request).attempts(enrolment), _quiz_of(request, enrolment)
+    if not attempts or part is None:
+        return see_other(next_address(request, enrolment))
+    quiz = part.quiz
+    return page(
+        request, "study_result.html",
+        study=study, attempt=attempts[-1], num_boxes=quiz.num_boxes, num_right=round(attempts[-1].share * quiz.num_boxes),
+        pass_share=quiz.pass_share, left=max(0, part.attempts - len(attempts)), next=next_address(request, enrolment),
+        **_tokens(request, enrolment),
+    )  # fmt: skip
+
+
+def _quiz_page(
+    request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "", ask_empty: str = ""
+) -> Response:
+    study, num_attempts = _study_of(request, enrolment), len(studies_of(request).attempts(enrolment))
+    part = _quiz_of(request, enrolment)
+    assert part is not None
+    return page(
+        request, "study_quiz.html", status,
+        study=study, quiz=part.quiz.form(np.random.default_rng()), pass_share=part.quiz.pass_share, attempts=part.attempts,
+        left=part.attempts - num_attempts, problem=problem, ask_empty=ask_empty, **_tokens(request, enrolment),
+    )  # fmt: skip
+
+
+@router.get("/studies/{study}/pictures/{name}")
+def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
+    """A picture of the quiz, as it was when the study was opened."""
+    part = _quiz_of(request, enrolment)
+    pictures = {} if part is None else part.pictures
+    if name not in pictures:
+        raise unknown_name("picture", name[:100], pictures)
+    kind = "image/png" if name.lower().endswith(".png") else "image/jpeg"
+    return Response(pictures[name], media_type=kind, headers={"Cache-Control": "private, max-age=3600"})
+
+
+@router.get("/studies/{study}/examples/{number}.mp4")
+@router.head("/studies/{study}/examples/{number}.mp4")
+def example(request: Request, opened: Opened, number: int) -> Response:
+    """A video that shows what to look for; ranges are answered."""
+    study, archive = opened.study, request.app.state.archive
+    shown = study.examples[number] if 0 <= number < len(study.examples) else None
+    path = None
+    if shown is not None and shown.episode:
+        path = archive.video_path(shown.episode)
+    elif shown is not None and shown.file:
+        path = archive.root / shown.file
+    if path is not None:
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+            return video_response(request, path, {"Cache-Control": "private, max-age=3600"})
+    raise HTTPException(404, "this example video is not on the server")
+
+
+# Leaving
+
+
+@router.get("/studies/{study}/end")
+def end(request: Request, enrolment: Enrolled) -> Response:
+    """Thanks, and the way back to the platform; or how much is still to do."""
+    return _end(request, enrolment)
+
+
+def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: str = "", status: int = 200) -> Response:
+    facts = facts_of(request, enrolment)
+    enrolment = finish_if_due(request, enrolment, facts)
+    study = _study_of(request, enrolment)
+    if enrolment.outcome is None and next_step(facts) == "questions":
+        query = urlencode({PARAMETER: token_of(request, enrolment), FINISHING: "1"})
+        return see_other(f"/studies/{enrolment.study}/questions?{query}")
+    if enrolment.outcome is None:
+        still = None if facts.num_wanted is None else facts.num_wanted - facts.num_answers
+        is_empty = next_step(facts) == "work" and not _has_work(request, enrolment)
+        return page(
+            request, "study_wait.html",
+            study=study, still=still, num_answers=facts.num_answers, is_empty=is_empty, facts=facts,
+            visit=None if study.play is None else progress_of(request, enrolment),
+            opens=None if study.play is None else study.play.next_opening(datetime.now(UTC)),
+            next=next_address(request, enrolment), **_tokens(request, enrolment),
+        )  # fmt: skip
+    channel = study.channels[enrolment.channel]
+    arrived = Arrival(
+        enrolment.channel,
+        worker=enrolment.worker,
+        assignment=enrolment.assignment,
+        hit=enrolment.arrival.get("hit", ""),
+        submit_to=enrolment.arrival.get("submit_to", ""),
+    )
+    results = {"enrolment": enrolment.id, "answers": str(facts.num_answers)}
+    departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
+    visit = None if study.play is None else progress_of(request, enrolment)
+    debrief = debrief_of(request, study, enrolment)
+    may_enter = request.app.state.raffle_entries.may_enter(enrolment)
+    return end_page(
+        request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, debrief=debrief,
+        status=status, may_enter=may_enter, revealed=visits_of(request).revealed(enrolment),
+        has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
+        **_tokens(request, enrolment),
+    )  # fmt: skip
+
+
+@router.post("/studies/{study}/raffle")
+def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
+    """Leave an address for the raffle, apart from everything else."""
+    address = dict(form).get("address", "")
+    try:
+        request.app.state.raffle_entries.enter(enrolment, address)
+    except AddressError as error:
+        return _end(request, enrolment, problem=sentence(str(error)), address=address[:300], status=422)
+    return see_other(end_address(request, enrolment))
+
+
+@router.post("/studies/{study}/finish")
+def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
+    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that.
+
+    In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
+    form says `without_it`.
+    """
+    facts = facts_of(request, enrolment)
+    if next_step(facts) == "work":
+        if facts.is_playing and ("without_it", "1") not in form:
+            return see_other(end_address(request, enrolment))
+        is_play = _study_of(request, enrolment).play is not None  # answers given in a version of before finish no visit of play
+        if facts.is_complete if is_play else (facts.num_wanted is None and facts.num_answers):
+            studies_of(request).finish(enrolment, "done")
+        elif not _has_work(request, enrolment):
+            studies_of(request).finish(enrolment, "nothing_left")
+    return see_other(end_address(request, enrolment))
+
+
+def _has_work(request: Request, enrolment: Enrolment) -> bool:
+    """Whether this person can be shown two videos, or given something to play, now; reserves it for them."""
+    if _study_of(request, enrolment).play is not None:
+        return has_game(request, enrolment)
+    if _study_of(request, enrolment).review is not None:
+        return request.app.state.reviews.serve(enrolment) is not None
+    try:
+        request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
+    except JudgingError:
+        return False
+    except RulesError as error:  # whoever is inside may go home while the rules are mended
+        log.error("%s", error)
+        return False
+    return True
+
+
+@router.get("/studies/{study}/leave")
+def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
+    """Asks once more before somebody withdraws."""
+    if next_step(facts_of(request, enrolment)) == "end":
+        return see_other(end_address(request, enrolment))
+    study = _study_of(request, enrolment)
+    visit = None if study.play is None else progress_of(request, enrolment)
+    context = {"next": next_address(request, enrolment), **_tokens(request, enrolment)}
+    return page(request, "study_leave.html", study=study, visit=visit, **context)
+
+
+@router.post("/studies/{study}/leave")
+def leave(request: Request, enrolment: Enrolled) -> Response:
+    """Withdraw: nothing more is asked, and the match that was open goes to others. Who has waited long enough for a partner is
+    paid for that."""
+    if next_step(facts_of(request, enrolment)) != "end":
+        studies_of(request).leave(enrolment)
+    return see_other(end_address(request, enrolment))
+
+
+def _quiz_of(request: Request, enrolment: Enrolment) -> QuizPart | None:
+    """The quiz that somebody is asked."""
+    return studies_of(request).quiz_of(enrolment)
+
+
+def _study_of(request: Request, enrolment: Enrolment) -> Study:
+    """The version of the study somebody agreed to."""
+    return studies_of(request).version(enrolment.study_hash)
+
+
+def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
+    """What pages of an enrolled person put into their addresses."""
+    token = token_of(request, enrolment)
+    return {"token": token, "query": urlencode({PARAMETER: token})}
