@@ -108,7 +108,8 @@ class Host:
         play = self.play
         play._stopping = play.pool.stopping = True
         assert play.pool._watching is not None
-        play.pool._watching.cancel()
+        for task in (play.pool._watching, *play.pool._respawning):
+            task.cancel()
         for game in play.games:
             game.stop_timers()
             assert not game.pending

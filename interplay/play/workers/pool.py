@@ -299,10 +299,10 @@ class WorkerPool:
         self.stopping = True
         if self._spare_timer is not None:
             self._spare_timer.cancel()
-        for task in self._respawning:
+        ending = [*self._respawning, *([] if self._watching is None else [self._watching])]
+        for task in ending:
             task.cancel()
-        if self._watching is not None:
-            self._watching.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
         for link in self.links:
             if processes.state_of(link.process.pid)[0] == "T":
                 link.process.kill()  # it would never read that it should stop
