@@ -28,6 +28,8 @@ def in_words(rule: Rule) -> str:
         return f"the player stands in the box {_box(params)}"
     if rule.type == "count_in_box_at_least":
         return f"at least {params.get('min_count', '?')} {name} {_is(params)} in the box {_box(params)}"
+    if rule.type == "count_in_box_at_most" and params.get("max_count") == 0:
+        return f"no {name} is left in the box {_box(params)}"
     if rule.type == "count_in_box_at_most":
         return f"at most {params.get('max_count', '?')} {name} {_is(params)} in the box {_box(params)}"
     if rule.type == "x.event_at_least":

@@ -119,7 +119,7 @@ class Study:
         kind: What people do: one of `KINDS`.
         instructions: Paragraphs, plain text, shown on arrival and again while they work.
         minutes: How long a visit takes, estimated.
-        num_answers: Answers of one visit; None: as many as somebody likes.
+        num_answers: Answers of one visit; None: as many as somebody likes. Of reviews, no more than there are instances.
         max_visits: How often one person may take part; None: as often as a platform sends them.
         contact: Whom to ask, as people should read it.
         consent, quiz, pay: None where the study has none.
@@ -301,7 +301,7 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
         kind=kind,
         instructions=head.paragraphs("instructions"),
         minutes=float(head.number("minutes", low=0.5, high=24 * 60)),
-        num_answers=head.count("answers", None),
+        num_answers=head.count("answers", None) if review is None else _num_reviews(head, review),
         max_visits=head.count("max_visits", None),
         contact=" ".join(head.text("contact", "").split()),
         consent=_consent(root.optional("consent")),
@@ -405,6 +405,12 @@ def _review(root: Table) -> ReviewPart:
     """What is reviewed; in such a study, tables of comparing mean nothing."""
     _nothing_compared(root, "reviews")
     return read_review(root)
+
+
+def _num_reviews(head: Table, review: ReviewPart) -> int:
+    """Reviews of one visit: nobody can review more instances than there are."""
+    most = len(review.instances)
+    return min(head.count("answers", most), most)
 
 
 def _nothing_compared(root: Table, kind: str) -> None:

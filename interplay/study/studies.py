@@ -433,7 +433,7 @@ class Studies:
         num_counted = sum(self._version_in(session, other).num_answers or 0 for other in others)
         num_answers, num_wanted = max(0, standing.num_answers - num_counted), study.num_answers
         if study.review is not None:
-            num_answers, num_wanted = count_reviewed(session, enrolment.id), num_wanted or len(study.review.instances)
+            num_answers = count_reviewed(session, enrolment.id)
         return Facts(
             is_open=standing.is_open,
             is_banned=standing.is_banned,

@@ -1,4 +1,4 @@
-"""The graph of a task's hops as a picture: boxes in columns, edges between them, all in SVG's units."""
+"""The graph of a task's hops as a picture: boxes in rows, so that it fits a phone, edges between them, all in SVG's units."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 from interplay.explore.instance import Instance
 
-_WIDTH, _HEIGHT, _ACROSS, _BETWEEN, _EDGE = 204, 62, 70, 22, 4
-_CHARS = 24
+_WIDTH, _HEIGHT, _DOWN, _BETWEEN, _EDGE = 184, 62, 40, 20, 4
+_CHARS = 22
 """Of a line in a box."""
 
 
@@ -50,24 +50,24 @@ class Graph:
 
 
 def graph(instance: Instance) -> Graph:
-    """Place the tasks of an instance: each to the right of all that it needs."""
+    """Place the tasks of an instance: each below all that it needs."""
     numbers = instance.numbers
     tasks = sorted(instance.nodes, key=numbers.__getitem__)
     edges = [edge for edge in instance.edges if edge.first in instance.nodes and edge.then in instance.nodes]
     needs = {task: [edge.first for edge in edges if edge.then == task] for task in tasks}
-    column: dict[str, int] = dict.fromkeys(tasks, 0)
+    row: dict[str, int] = dict.fromkeys(tasks, 0)
     for _ in tasks:  # as often as the longest way can be; a circle, which no checked instance has, ends here too
         for task in tasks:
-            column[task] = min(len(tasks) - 1, max((column[first] + 1 for first in needs[task]), default=0))
+            row[task] = min(len(tasks) - 1, max((row[first] + 1 for first in needs[task]), default=0))
     rows: dict[int, list[str]] = {}
     for task in tasks:
-        rows.setdefault(column[task], []).append(task)
+        rows.setdefault(row[task], []).append(task)
     most = max(map(len, rows.values()), default=1)
     places = {}
     for place, own in rows.items():
-        for row, task in enumerate(own):
-            y = (row + (most - len(own)) / 2) * (_HEIGHT + _BETWEEN) + _EDGE
-            places[task] = (place * (_WIDTH + _ACROSS) + _EDGE, y)
+        for column, task in enumerate(own):
+            x = (column + (most - len(own)) / 2) * (_WIDTH + _BETWEEN) + _EDGE
+            places[task] = (x, place * (_HEIGHT + _DOWN) + _EDGE)
     needed = {edge.first for edge in edges}
     nodes = tuple(
         Node(x, y, numbers[task], tuple(textwrap.wrap(task.replace("_", " "), _CHARS)[:2]), task not in needed)
@@ -85,14 +85,14 @@ def graph(instance: Instance) -> Graph:
         for edge in edges
     )
     words = "; ".join(f"{arrow.then} needs {arrow.first}" for arrow in arrows) or "one thing to do, which needs nothing else"
-    width = len(rows) * (_WIDTH + _ACROSS) - _ACROSS + 2 * _EDGE
-    return Graph(width, most * (_HEIGHT + _BETWEEN) - _BETWEEN + 2 * _EDGE, _WIDTH, _HEIGHT, nodes, arrows, words)
+    width, height = most * (_WIDTH + _BETWEEN) - _BETWEEN, len(rows) * (_HEIGHT + _DOWN) - _DOWN
+    return Graph(width + 2 * _EDGE, height + 2 * _EDGE, _WIDTH, _HEIGHT, nodes, arrows, words)
 
 
 def _line(first: tuple[float, float], then: tuple[float, float]) -> str:
-    x0, y0, x1, y1 = first[0] + _WIDTH, first[1] + _HEIGHT / 2, then[0] - 7, then[1] + _HEIGHT / 2
-    middle = (x0 + x1) / 2
-    return f"M{x0:g} {y0:g}C{middle:g} {y0:g} {middle:g} {y1:g} {x1:g} {y1:g}"
+    x0, y0, x1, y1 = first[0] + _WIDTH / 2, first[1] + _HEIGHT, then[0] + _WIDTH / 2, then[1] - 7
+    middle = (y0 + y1) / 2
+    return f"M{x0:g} {y0:g}C{x0:g} {middle:g} {x1:g} {middle:g} {x1:g} {y1:g}"
 
 
 def _enforced(instance: Instance) -> Mapping[tuple[str, str], bool]:

@@ -401,17 +401,17 @@ def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_s
     assert asked == [{(7, f"explore/{NAME}"): datetime(2026, 3, 1, tzinfo=UTC)}]
 
 
-def test_the_graph_puts_each_task_to_the_right_of_all_that_it_needs_and_knows_what_proofs_say():
+def test_the_graph_puts_each_task_below_all_that_it_needs_and_knows_what_proofs_say():
     document = published.instances()["explore/hard_0000"].to_json()
     instance = parse(document)
     edge = instance.edges[0]
     hops = {"edges": [{"first": edge.first, "then": edge.then, "enforced": False, "tick": 5}]}
     document["proofs"] = [{"content_hash": instance.content_hash, "hops": hops}]
     drawn = graph(parse(document))
-    at = {" ".join(node.lines): node.x for node in drawn.nodes}
+    at = {" ".join(node.lines): node.y for node in drawn.nodes}
     assert len(at) == len(instance.nodes)
     for arrow in drawn.arrows:
-        left, right = (next(x for lines, x in at.items() if task.startswith(lines)) for task in (arrow.first, arrow.then))
-        assert left < right
+        above, below = (next(y for lines, y in at.items() if task.startswith(lines)) for task in (arrow.first, arrow.then))
+        assert above < below
     assert [arrow.enforced for arrow in drawn.arrows] == [False, *[None] * (len(drawn.arrows) - 1)]
     assert f"{drawn.arrows[0].then} needs {drawn.arrows[0].first}" in drawn.words

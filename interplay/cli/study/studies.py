@@ -434,7 +434,7 @@ def _summary(study: Study) -> list[str]:
     if study.review is not None:
         num, raters = len(study.review.instances), study.review.raters
         third = ", and a third where two disagree" if study.review.third else ""
-        per_visit = f"{count or num} of {num} instances, each reviewed by {raters}{third}"
+        per_visit = f"{count} of {num} instances, each reviewed by {raters}{third}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
     quizzes = [study.quiz, *(one.quiz for one in study.play.variants)] if study.play is not None else [study.quiz]
     for quiz in [one for one in quizzes if one is not None]:
