@@ -6,12 +6,14 @@ between people, and results by length and by prerequisites.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from interplay.explore.instance import Instance
+from interplay.explore.make.bank import verb_of
 from interplay.explore.make.reviews import Agreement, Verdicts, agreement, decided, paired, valid_share, verdicts_of
 from interplay.rank.bias import share
 from interplay.report.table import Cell, Column, Report, Section, Table
@@ -22,8 +24,11 @@ KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
 """What the knowledge filter says of a task; those that wait are for people to decide."""
 ORDER = ("multi", "single", "planner")
 """Modes as tables have them; others follow."""
+LENGTHS = {"up to 10 s": 200, "10 to 20 s": 400, "20 to 40 s": 800, "more than 40 s": math.inf}
+"""How long the oracle's proof takes -> ticks of it at most."""
 OTHER = "other"
 """Mode of instances that do not say how they were made."""
+_One = TypeVar("_One")
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ class Reviewed:
         return found[-1].get("depth") if found else None
 
     @property
+    def length(self) -> str | None:
+        """One of `LENGTHS`, of its last proof."""
+        return length_of(self.instance)
+
+    @property
     def verdict(self) -> bool | None:
         """What most reviewers say."""
         return decided({one.reviewer: one.is_valid for one in self.reviews})
@@ -75,6 +85,7 @@ class Played:
         prerequisites: Edges of the graph.
         is_done: Whether every milestone was reached.
         tasks: Atomic tasks of the instance.
+        length: One of `LENGTHS`; None of an instance without a proof.
     """
 
     model: str
@@ -82,6 +93,13 @@ class Played:
     prerequisites: int
     is_done: bool
     tasks: tuple[str, ...] = ()
+    length: str | None = None
+
+
+def length_of(instance: Instance) -> str | None:
+    """One of `LENGTHS`, of its last proof; None without one."""
+    ticks: Any = instance.proofs[-1].get("ticks") if instance.proofs else None
+    return next(name for name, most in LENGTHS.items() if ticks <= most) if isinstance(ticks, int) else None
 
 
 def explore_report(
@@ -133,10 +151,10 @@ def modes_of(makings: Iterable[Mapping[str, Any]], reviewed: Iterable[Reviewed])
 
 
 def _filter_section(verdicts: Mapping[str, str], runs: Sequence[Played]) -> Section:
-    verbs = Counter(task.partition(" ")[0] for task in verdicts)
+    verbs = Counter(map(verb_of, verdicts))
     rows: list[tuple[Cell, ...]] = []
     for verb, number in verbs.most_common():
-        own = Counter(state for task, state in verdicts.items() if task.partition(" ")[0] == verb)
+        own = Counter(state for task, state in verdicts.items() if verb_of(task) == verb)
         rows.append((verb, number, own[KEPT], own[DROPPED], own[WAITING]))
     every = Counter(verdicts.values())
     rows.append(("all", len(verdicts), every[KEPT], every[DROPPED], every[WAITING]))
@@ -154,10 +172,11 @@ def _filter_section(verdicts: Mapping[str, str], runs: Sequence[Played]) -> Sect
             apart.append((name, model, *_done(one for one in own if one.model == model)))
     heads = (Column("instances"), Column("model"), Column("runs", "count"), Column("done", "count"), *_interval("share done"))
     note = "Runs of instances all of whose tasks the filter kept, and of those with a dropped one. Wilson's 95 % intervals."
+    missing = () if verdicts else ("No votes of the knowledge filter are here. Ask it:  interplay explore filter",)
     return Section(
         "filter",
         "Which tasks were kept",
-        (),
+        missing,
         (counts, Table("filter_runs", "Runs on kept and dropped tasks", heads, tuple(apart), note)),
     )
 
@@ -177,7 +196,10 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
     names = ("made", "passed at once", "passed after repair", "refused")
     columns = (Column("mode"), *(Column(name, "count") for name in names), *_interval("share passed"))
     by_gate = Table("gate", "What the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
-    caption = "Valid if most of its reviewers say so. Of all made: what the gate refused is not valid. Wilson's 95 % intervals."
+    caption = (
+        "Valid if most of its reviewers say so. What the gate refused needs no reviewer: it is not valid. "
+        "Wilson's 95 % intervals."
+    )
     refused = Counter(str(one["mode"]) for one in makings if not one["passed"])
     rows: list[tuple[Cell, ...]] = []
     for mode in modes:
@@ -188,7 +210,7 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
             undecided = sum(one.verdict is None for one in own_reviewed)
             rows.append((mode, good.num, good.part, undecided, good.share, good.low, good.high, of_all.num, of_all.share))
     heads = (Column("reviewed", "count"), Column("valid", "count"), Column("undecided", "count"))
-    ends = (Column("of all made", "count"), Column("share valid of all made", "number", 3))
+    ends = (Column("reviewed or refused", "count"), Column("share valid of these", "number", 3))
     ablation = Table(
         "ablation", "Valid instances by mode", (Column("mode"), *heads, *_interval("share valid"), *ends), tuple(rows), caption
     )
@@ -260,46 +282,54 @@ def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Se
 
 
 def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Section:
-    parts = (
-        ("hops", "hops", lambda one: one.instance.num_hops),
-        ("prerequisites", "prerequisites", lambda one: len(one.instance.edges)),
-        ("depth", "tasks on the longest enforced way", lambda one: one.depth),
+    valid: dict[str, tuple[Column, Callable[[Reviewed], int | str | None]]] = {
+        "hops": (Column("hops", "count"), lambda one: one.instance.num_hops),
+        "prerequisites": (Column("prerequisites", "count"), lambda one: len(one.instance.edges)),
+        "depth": (Column("tasks on the longest enforced way", "count"), lambda one: one.depth),
+        "length": (Column("length of the proof"), lambda one: one.length),
+    }
+    played: dict[str, tuple[Column, Callable[[Played], int | str | None]]] = {
+        "hops": (Column("hops", "count"), lambda one: one.hops),
+        "prerequisites": (Column("prerequisites", "count"), lambda one: one.prerequisites),
+        "length": (Column("length of the proof"), lambda one: one.length),
+    }
+    tables = []
+    for name, (column, of) in valid.items():
+        rows = _rows(modes_of((), reviewed), reviewed, lambda one: one.mode, of, _good)
+        columns = (Column("mode"), column, Column("reviewed", "count"), Column("valid", "count"), *_interval("share valid"))
+        tables.append(Table(f"valid_{name}", f"Valid instances by {column.name}", columns, rows, "Wilson's 95 % intervals."))
+    caption = (
+        "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
     )
-    tables = [_by(reviewed, *part) for part in parts]
-    sizes: dict[str, Callable[[Played], int]] = {"hops": lambda one: one.hops, "prerequisites": lambda one: one.prerequisites}
-    for name, size in sizes.items():
-        rows: list[tuple[Cell, ...]] = []
-        for model in sorted({one.model for one in runs}):
-            for number in sorted({size(one) for one in runs if one.model == model}):
-                rows.append((model, number, *_done(one for one in runs if one.model == model and size(one) == number)))
-        columns = (
-            Column("model"),
-            Column(name, "count"),
-            Column("runs", "count"),
-            Column("done", "count"),
-            *_interval("share done"),
-        )
-        caption = (
-            "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
-        )
-        tables.append(Table(f"runs_{name}", f"Runs of models by {name}", columns, tuple(rows), caption))
+    for name, (column, of) in played.items():
+        rows = _rows(sorted({one.model for one in runs}), runs, lambda one: one.model, of, _done)
+        columns = (Column("model"), column, Column("runs", "count"), Column("done", "count"), *_interval("share done"))
+        tables.append(Table(f"runs_{name}", f"Runs of models by {column.name}", columns, rows, caption))
     return Section("length", "By length and prerequisites", (), tuple(tables))
 
 
-def _by(reviewed: Sequence[Reviewed], name: str, words: str, of: Callable[[Reviewed], int | None]) -> Table:
+def _rows(
+    groups: Iterable[str],
+    every: Sequence[_One],
+    group_of: Callable[[_One], str],
+    of: Callable[[_One], int | str | None],
+    cells: Callable[[list[_One]], tuple[Cell, ...]],
+) -> tuple[tuple[Cell, ...], ...]:
+    """A row for each group and value of it, in the order of values; what has no value is left out."""
+    order = [*LENGTHS]
     rows: list[tuple[Cell, ...]] = []
-    for mode in modes_of((), reviewed):
-        for number in sorted({value for one in reviewed if one.mode == mode and (value := of(one)) is not None}):
-            good = valid_share(one.verdict for one in reviewed if one.mode == mode and of(one) == number)
-            rows.append((mode, number, good.num, good.part, good.share, good.low, good.high))
-    columns = (
-        Column("mode"),
-        Column(words, "count"),
-        Column("reviewed", "count"),
-        Column("valid", "count"),
-        *_interval("share valid"),
-    )
-    return Table(f"valid_{name}", f"Valid instances by {words}", columns, tuple(rows), "Wilson's 95 % intervals.")
+    for group in groups:
+        own = [one for one in every if group_of(one) == group]
+        values = {value for one in own if (value := of(one)) is not None}
+        for value in sorted(values, key=lambda one: order.index(one) if isinstance(one, str) else one):
+            rows.append((group, value, *cells([one for one in own if of(one) == value])))
+    return tuple(rows)
+
+
+def _good(own: Sequence[Reviewed]) -> tuple[Cell, ...]:
+    """Reviewed instances, those that are valid, their share and its interval."""
+    found = valid_share(one.verdict for one in own)
+    return found.num, found.part, found.share, found.low, found.high
 
 
 def _interval(name: str) -> tuple[Column, ...]:

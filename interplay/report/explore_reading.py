@@ -10,7 +10,7 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.explore.evaluation import metrics, runs
 from interplay.explore.instance import parse
-from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed
+from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed, length_of
 from interplay.store import Database
 from interplay.study.reviewing.reviews import Review, Reviews
 from interplay.study.studies import Studies
@@ -88,6 +88,6 @@ def played(data: Path) -> list[Played]:
         result = metrics.result_of(run)
         if result.failed is None and result.outcomes:
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
-            tasks = () if run.instance is None else run.instance.nodes
-            found.append(Played(result.model, result.hops, needs, result.is_done, tasks))
+            tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))
+            found.append(Played(result.model, result.hops, needs, result.is_done, tasks, length))
     return found

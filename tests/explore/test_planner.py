@@ -14,10 +14,13 @@ from interplay.explore.checking import REASON_WORDS
 from interplay.explore.instance import load
 from interplay.explore.make import chains, planner
 from interplay.explore.make.chains import LAST, OPENED, PlanError, Way, draw, leads_past, times
+from interplay.explore.make.sandbox import build_instance
 from interplay.explore.oracle.hops import EdgeVerdict, Hops, leaked
 from interplay.explore.oracle.proving import prove
 from interplay.explore.oracle.replaying import ReplayError, packed, replayed, unpacked
 from interplay.world import Action
+from interplay.world.registry.entity_types import ITEM
+from interplay.world.registry.items import ITEMS
 
 PIG = Way("hunt", "porkchop", what="pig")
 COOK = Way("smelt", "cooked_porkchop", needs="porkchop", what="furnace")
@@ -75,6 +78,12 @@ def test_a_chain_that_the_tables_do_not_give_is_an_error():
         draw(30, np.random.default_rng(0), "buy")
 
 
+def lying(instance) -> set[str]:
+    """Items that lie on the land when a game begins."""
+    things = build_instance(instance).world.entities
+    return {ITEMS[one["item"]].name for one in things[things["kind"] == ITEM]}
+
+
 def test_a_scene_has_no_finding_names_no_task_and_gives_what_is_needed():
     for hops in (1, 2):
         for seed, last in enumerate(dict.fromkeys(LAST[min(hops, 2)])):
@@ -82,6 +91,7 @@ def test_a_scene_has_no_finding_names_no_task_and_gives_what_is_needed():
             made = planner.instance_of(draw(hops, rng, last), "made", rng)
             assert made.num_hops == hops == len(made.edges) + 1
             assert checking.check(made).findings == (), made.nodes
+            assert not lying(made), "the animals of the land left something, which could give what a chain must"
             assert leaked(made)[0] == () or hops > 1
 
 

@@ -32,7 +32,7 @@ def instance(name: str, mode: str, pair: str, hops: int = 2) -> dict:
         "atomic_tasks_ordered": tasks,
         "commands": [],
         "source": {"made": {"mode": mode, "pair": pair}},
-        "proofs": [{"hops": {"depth": hops}}],
+        "proofs": [{"hops": {"depth": hops}, "ticks": 200 * hops}],
     }
 
 
@@ -66,7 +66,8 @@ def test_planted_shares_pairs_and_agreement_stand_in_the_tables():
             if not is_refused:
                 found.append(Reviewed(parse(instance(name, mode, f"p{n}", 2 + n % 2)), reviews_of(name, valid, valid)))
     found.append(Reviewed(parse(instance("split", "planner", "")), reviews_of("split", True, False)))
-    runs = [Played("m", 2, 1, n < 3, ("mine thing_0",)) for n in range(4)] + [Played("m", 3, 2, False, ("brew potion",))]
+    runs = [Played("m", 2, 1, n < 3, ("mine thing_0",), "up to 10 s") for n in range(4)]
+    runs += [Played("m", 3, 2, False, ("brew potion",), "10 to 20 s")]
     filtered = {"mine thing_0": "kept", "brew potion": "dropped", "mine sand": "waiting"}
     report = explore_report(verdicts=filtered, makings=made, reviewed=found, runs=runs, rules=["Two reviewers."])
     assert dict(report.facts) | {"people": "2"} == dict(report.facts)
@@ -85,7 +86,7 @@ def test_planted_shares_pairs_and_agreement_stand_in_the_tables():
     assert (gate["multi"]["passed at once"], gate["multi"]["passed after repair"], gate["single"]["refused"]) == (13, 1, 1)
     ablation = {one["mode"]: one for one in rows(report, "ablation")}
     assert (ablation["multi"]["valid"], ablation["single"]["valid"], ablation["single"]["reviewed"]) == (12, 5, 13)
-    assert ablation["single"]["share valid of all made"] == pytest.approx(5 / 14)
+    assert ablation["single"]["share valid of these"] == pytest.approx(5 / 14)
     assert (ablation["planner"]["undecided"], ablation["planner"]["share valid"]) == (1, 0)
     (tested,) = rows(report, "paired")
     assert (tested["modes"], tested["first only"], tested["second only"], tested["both valid"]) == ("multi, single", 9, 2, 3)
@@ -97,12 +98,16 @@ def test_planted_shares_pairs_and_agreement_stand_in_the_tables():
     by_hops = {(one["mode"], one["hops"]): one["reviewed"] for one in rows(report, "valid_hops")}
     assert by_hops == {("multi", 2): 7, ("multi", 3): 7, ("single", 2): 6, ("single", 3): 7, ("planner", 2): 1}
     assert [one["prerequisites"] for one in rows(report, "runs_prerequisites")] == [1, 2]
+    told = [(one["length of the proof"], one["runs"], one["done"]) for one in rows(report, "runs_length")]
+    assert told == [("up to 10 s", 4, 3), ("10 to 20 s", 1, 0)]
+    assert [one["length of the proof"] for one in rows(report, "valid_length")][:2] == ["10 to 20 s", "20 to 40 s"]
     json.dumps(report.to_json(), allow_nan=False)
 
 
 def test_an_empty_data_folder_makes_a_report_without_rows():
     report = explore_report()
     assert rows(report, "ablation") == []
+    assert "interplay explore filter" in report.sections[0].paragraphs[0]
     assert rows(report, "agreement")[0]["kappa"] is None
 
 

@@ -15,6 +15,7 @@ from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
     PricesOption,
+    TimeoutOption,
     needs_models,
     prices_of,
     server_at,
@@ -91,6 +92,7 @@ def filter_tasks(
     address: AddressOption = None,
     key_env: KeyOption = None,
     prices: PricesOption = None,
+    timeout: TimeoutOption = 300,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Calls at once.")] = 8,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
@@ -112,7 +114,7 @@ def filter_tasks(
     decided = {} if decisions is None else knowledge.read_decisions(decisions)
     with (
         progress() as bar,
-        closing(Chat(data / FOLDER / "filter.jsonl", prices=prices_of(prices), num_at_once=at_once)) as chat,
+        closing(Chat(data / FOLDER / "filter.jsonl", prices=prices_of(prices), num_at_once=at_once, timeout_s=timeout)) as chat,
     ):
         line: Any = bar.add_task("filtering", total=len(asked))
 
@@ -148,6 +150,7 @@ def filter_tasks(
             else []
         )
         lines += [f"{name}: {place}" for name, place in places.items()]
+        lines.append(f"Next:  interplay explore make --tasks {places[filtering.ANALYSIS]} --model NAME")
         emit(None, as_json=False, text="\n".join(lines))
 
 
@@ -159,7 +162,9 @@ def _measured(measures: Measures) -> list[str]:
             return "-"
         return f"{100 * one.value:.1f} % ({100 * (one.low or 0):.1f} to {100 * (one.high or 0):.1f})"
 
+    num = measures.waiting.num_instances
     lines = [
+        f"Measured on {num} task{'' if num == 1 else 's'} whose label is known (95 % intervals):",
         f"Kept: precision {said(measures.precision)}, recall {said(measures.recall)}, "
         f"self-consistency {said(measures.consistency)}.",
         f"Dropped: precision {said(measures.dropped_precision)}, recall {said(measures.dropped_recall)}, "

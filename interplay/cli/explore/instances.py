@@ -145,7 +145,7 @@ def prove(
 
 def _hop_lines(name: str, hops: Hops) -> list[str]:
     """What people read of the hops of an instance."""
-    lines = [f"\n{name}: {hops.depth} tasks deep."]
+    lines = [f"\n{name}: {hops.depth} task{'' if hops.depth == 1 else 's'} deep."]
     lines += [
         f"  {one.then!r} does not need {one.first!r}: reached without it at step {one.tick}"
         for one in hops.edges

@@ -28,6 +28,7 @@ from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
     PricesOption,
+    TimeoutOption,
     needs_models,
     prices_of,
     server_at,
@@ -81,6 +82,7 @@ def make(
     address: AddressOption = None,
     key_env: KeyOption = None,
     prices: PricesOption = None,
+    timeout: TimeoutOption = 300,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Instances at once.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -88,7 +90,8 @@ def make(
     as_json: JsonOption = False,
 ) -> None:
     """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
-    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed.
+    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed, or, with
+    planner, if one was not made.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
     """
@@ -113,7 +116,7 @@ def make(
     plan = synthesis.Plan(tasks_of(tasks, model), _MODES[mode], count, hops, chosen, model)
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} makes", total=None)
-        chat = Chat(archive.root / FOLDER / "makers.jsonl", prices=prices_of(prices))
+        chat = Chat(archive.root / FOLDER / "makers.jsonl", prices=prices_of(prices), timeout_s=timeout)
         with closing(chat):
 
             def report(far: synthesis.Far) -> None:

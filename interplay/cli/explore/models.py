@@ -28,6 +28,9 @@ PricesOption = Annotated[
     list[str] | None,
     typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
 ]
+TimeoutOption = Annotated[
+    int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
+]
 
 
 @contextmanager

@@ -24,7 +24,15 @@ from interplay.cli.common import (
     stage_bars,
     table,
 )
-from interplay.cli.explore.models import AddressOption, KeyOption, PricesOption, needs_models, prices_of, server_at
+from interplay.cli.explore.models import (
+    AddressOption,
+    KeyOption,
+    PricesOption,
+    TimeoutOption,
+    needs_models,
+    prices_of,
+    server_at,
+)
 from interplay.errors import InterplayError, unknown_name
 
 if TYPE_CHECKING:
@@ -55,9 +63,7 @@ def run(
     epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
     address: AddressOption = None,
     key_env: KeyOption = None,
-    timeout: Annotated[
-        int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
-    ] = 300,
+    timeout: TimeoutOption = 300,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

@@ -88,13 +88,13 @@ class Way:
 
 @cache
 def words() -> dict[str, Any]:
-    """The lists of `planner.toml`."""
+    """The lists of `chains.toml`."""
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 @cache
 def ways() -> tuple[Way, ...]:
-    """All ways that the tables of the world give for the names in `planner.toml`."""
+    """All ways that the tables of the world give for the names in `chains.toml`."""
     return tuple(dict.fromkeys([*_mined(), *_hunted(), *_kept(), *_crafted(), *_smelted(), *_traded()]))
 
 

@@ -27,8 +27,6 @@ from interplay.explore.evaluation.models import AT_ADDRESS, MOST_RETRIES
 
 FOLDER = Path("explore") / "make"
 """Of a data folder: files of answers, and what was made."""
-TIMEOUT_S = 300
-"""A call that is not answered within so many seconds is made again."""
 
 
 class ChatError(InterplayError):
@@ -64,6 +62,7 @@ class Chat:
         path: The file of answers; made if it is not there. One process writes it at a time.
         prices: Model -> dollars for a million tokens read and written.
         num_at_once: Calls at once.
+        timeout_s: A call that is not answered within so many seconds is made again.
         report: Called after each answer with the model's name.
 
     Attributes:
@@ -79,11 +78,12 @@ class Chat:
         *,
         prices: Mapping[str, tuple[float, float]] | None = None,
         num_at_once: int = 4,
+        timeout_s: int = 300,
         report: Callable[[str], None] = lambda model: None,
     ) -> None:
         self._file = LineFile(path)
         self._prices, self._report = prices or {}, report
-        self._turns = asyncio.Semaphore(num_at_once)
+        self._turns, self._timeout_s = asyncio.Semaphore(num_at_once), timeout_s
         self.spent: dict[str, Spent] = {}
         try:
             lines = [json.loads(line) for line in self._file.whole.splitlines()]
@@ -128,7 +128,7 @@ class Chat:
             output = ModelOutput.model_validate(self._answers[asked])
             self._count(name, output, is_kept=True)
             return output
-        patient = GenerateConfig(max_retries=MOST_RETRIES, attempt_timeout=TIMEOUT_S)
+        patient = GenerateConfig(max_retries=MOST_RETRIES, attempt_timeout=self._timeout_s)
         async with self._turns:
             output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
