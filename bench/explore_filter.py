@@ -43,7 +43,10 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     labels = golden()
-    names = [name for label in (NO, YES) for name in [one for one in labels if labels[one] == label][: options.names // 2]]
+    drawn = random.Random(options.seed)
+    names = [
+        name for label in (NO, YES) for name in drawn.sample([n for n in labels if labels[n] == label], options.names // 2)
+    ]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ModelServer(answers(random.Random(options.seed))) as server:
         figures = killed(Path(folder), names, server, options.kills, random.Random(options.seed))
@@ -104,10 +107,28 @@ def killed(root: Path, names: list[str], server: ModelServer, kills: int, rng: r
         "answers_asked_again": len(server.prompts) - needed - unanswered,
         "labels_lost": lost,
         "planted": ERRORS,
+        "expected": (planted := expected()),
         "measured": measured,
+        "intervals_with_the_expected": sum(one["low"] <= value <= one["high"] for one, value in _beside(measured, planted)),
         "verbs": document["verbs"],
         "out_of_bounds": out_of_bounds(measured, len(names) // 2),
     }
+
+
+def expected() -> dict[str, Any]:
+    """What the known errors lead to on as many names of each label: each measure's mean."""
+    wrong = [float(binom.sf(_SAMPLES // 2, _SAMPLES, error)) for error in ERRORS.values()]
+    right, both_wrong = math.prod(1 - one for one in wrong), math.prod(wrong)
+    both = {"precision": right / (right + both_wrong), "recall": right}
+    both["consistency"] = sum(error**2 + (1 - error) ** 2 for error in ERRORS.values()) / len(ERRORS)
+    accuracy = {model: 1 - error for model, error in ERRORS.items()}
+    return both | {f"dropped_{name}": value for name, value in both.items()} | {"accuracy": accuracy}
+
+
+def _beside(measured: dict[str, Any], planted: dict[str, Any]) -> list[tuple[dict[str, float], float]]:
+    """Each measure with what was planted."""
+    plain = [(measured[name], value) for name, value in planted.items() if name != "accuracy"]
+    return plain + [(measured["accuracy"][model], value) for model, value in planted["accuracy"].items()]
 
 
 def out_of_bounds(measured: dict[str, Any], number: int) -> list[str]:
