@@ -3,10 +3,10 @@
     python -m bench.explore_make --json
 
 Fifty names go through the knowledge filter, and ten instances are made of the kept ones in both modes. Defects are planted,
-each another one, and a critic objects to what is sound: makers that are told what is wrong repair it, stubborn ones are refused with
-the reason. Any connection but to this machine is refused. The bars: 10 minutes; every instance passes or has a reason; at least
-80 % of the defects that can be repaired are, within the debates; who never repairs is refused, and the reason names the defect;
-no instance passes that the oracle does not solve once more.
+each another one, and a critic objects to what is sound: makers that are told what is wrong repair it, stubborn ones are
+refused with the reason. Any connection but to this machine is refused. The bars: 10 minutes; every instance passes or has a
+reason; at least 80 % of the defects that can be repaired are, within the debates; who never repairs is refused, and the
+reason names the defect; no instance passes that the oracle does not solve once more.
 """
 
 from __future__ import annotations
