@@ -83,6 +83,7 @@ def test_a_bank_is_read_as_it_was_written_and_lists_of_names_too(tmp_path):
         ),
         ("a.json", '{"schema": 1, "tasks": [{"name": "mine dirt"}, {"name": "Mine Dirt"}]}', "'mine dirt' is there twice"),
         ("a.json", "[]", "is not a table"),
+        ("a.txt", "\n \n", "names no task"),
         ("b.json", None, "no such file"),
     ],
 )

@@ -252,6 +252,9 @@ def test_one_model_or_few_samples_are_refused_and_so_is_a_queue_with_another_wor
     (tmp_path / "queue.tsv").write_text("mine dirt\tmaybe\n")
     with pytest.raises(KnowledgeError, match=r"line 1: 'maybe' is neither Yes nor No\nRemedy"):
         knowledge.read_decisions(tmp_path / "queue.tsv")
+    (tmp_path / "queue.tsv").write_text("mine dirt Yes\n")
+    with pytest.raises(KnowledgeError, match=r"line 1: 'mine dirt Yes' has no tab\nRemedy"):
+        knowledge.read_decisions(tmp_path / "queue.tsv")
     with pytest.raises(KnowledgeError, match="no such file\nGive the queue"):
         knowledge.read_decisions(tmp_path / "nothing_there.tsv")
     (tmp_path / "queue.tsv").write_text("Mine_dirt\tyes\n")

@@ -297,7 +297,7 @@ def test_instances_are_made_once_recorded_with_their_proof_and_named_without_the
 
 
 def test_too_few_tasks_are_refused():
-    with pytest.raises(synthesis.SynthesisError, match="there are 1 tasks to choose from, and an instance takes up to 4"):
+    with pytest.raises(synthesis.SynthesisError, match="there is 1 task to choose from, and an instance takes up to 4"):
         synthesis.Plan(("mine oak_log",), ("multi",), 1, None, 0, "m")
 
 

@@ -132,6 +132,30 @@ def test_the_set_has_walls_locked_tools_trades_and_smelting(planned):
     assert len(tools) >= 20
 
 
+def test_nothing_that_lies_on_the_land_leads_past_a_hop_of_the_set(planned):
+    """Some scenes of the set keep what the animals of the land leave: by the tables it gives no thing of their chains."""
+    kept = [one for one in planned.values() if one.commands[:2] != planner.CLEAR]
+    left = lying(kept[0]) if kept else set()
+    for one in kept:
+        chain = chain_of(one)
+        carried = chains.carried_at_start(chain) | dict.fromkeys(left, 9)
+        for first, then in pairwise(chain):
+            assert then.gives not in chains.had(chain, carried, frozenset({first.gives})), one.name
+
+
+def chain_of(instance) -> list[Way]:
+    """The ways of an instance's tasks, each of which needs the one before."""
+
+    def after(chain: list[Way]) -> list[Way]:
+        if len(chain) == instance.num_hops:
+            return chain
+        task = instance.nodes[len(chain)]
+        able = [way for way in chains.ways() if way.task == task and (not chain or way.needs == chain[-1].gives)]
+        return next((found for way in able if (found := after([*chain, way]))), [])
+
+    return after([])
+
+
 @pytest.mark.parametrize("hops", [1, 2, 3, 4])
 def test_a_proof_is_played_again_and_the_oracle_finds_one_again(planned, hops):
     of_hops = [one for one in planned.values() if one.num_hops == hops]

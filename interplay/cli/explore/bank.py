@@ -145,7 +145,9 @@ def filter_tasks(
         waiting = sum(row["waiting"] for row in verbs.values())
         lines = [] if measures is None else _measured(measures)
         lines += (
-            [f"{waiting} tasks wait for people: write Yes or No after the tab, and give the file as --decisions."]
+            [
+                f"{waiting} task{' waits' if waiting == 1 else 's wait'} for people: write Yes or No after the tab, and give the file as --decisions."
+            ]
             if waiting
             else []
         )

@@ -234,7 +234,7 @@ class ScriptedModel(ModelAPI):
 
     def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
         if model_name not in scripted.SCRIPTED:
-            known = ", ".join(f"scripted/{name}" for name in scripted.SCRIPTED)
+            known = ", ".join(f"scripted/{name}" for name in scripted.SCRIPTED if "-" not in name)
             raise unknown_name("scripted model", model_name, scripted.SCRIPTED, hint=f"There are {known}.")
         super().__init__(model_name, *args, **options)
 

@@ -257,6 +257,8 @@ def load(path: Path) -> dict[str, Atomic]:
     text = read_text(path, BankError, hint="Make one with:  interplay explore bank --out bank.json")
     if path.suffix != ".json":
         names = [line for line in text.splitlines() if line.strip()]
+        if not names:
+            raise BankError(f"{path} names no task\nRemedy: write one name a line, such as: mine oak_log")
         return joined((Atomic(normalised(name)) for name in names), source=str(path))
     return parse(read_json(text, str(path)), source=str(path))
 

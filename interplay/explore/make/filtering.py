@@ -58,10 +58,11 @@ async def judge(
         KnowledgeError: For fewer models or samples.
         CallError: If a model does not answer. What was answered is kept.
     """
-    if len({name_of(model) for model in models}) < LEAST_MODELS or num_samples < LEAST_SAMPLES:
+    num_models = len({name_of(model) for model in models})
+    if num_models < LEAST_MODELS or num_samples < LEAST_SAMPLES:
         raise KnowledgeError(
             f"the filter asks {LEAST_MODELS} models or more, {LEAST_SAMPLES} times or more each; "
-            f"got {len(models)} and {num_samples}\n"
+            f"got {num_models} and {num_samples}\n"
             "Remedy: name another with --model, and leave --samples out."
         )
     turns = asyncio.Semaphore(_AT_ONCE)

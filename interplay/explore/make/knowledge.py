@@ -306,7 +306,9 @@ def read_decisions(path: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     text = read_text(path, KnowledgeError, hint="Give the queue.tsv that the filter wrote.")
     for number, line in enumerate(text.splitlines(), 1):
-        name, _, rest = line.partition("\t")
+        name, tab, rest = line.partition("\t")
+        if name.strip() and not tab:
+            raise KnowledgeError(f"{path}: line {number}: {line!r:.60} has no tab\nRemedy: write a task, a tab, and Yes or No.")
         word = rest.partition("\t")[0].strip().capitalize()
         if word not in ("", YES, NO):
             raise KnowledgeError(

@@ -24,7 +24,7 @@ from interplay.explore.rules import FRAME
 from interplay.files import write_json
 from interplay.world import VERSION
 
-_CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
+CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
 """First: the animals of the land, and what they leave when they are killed, could give what a chain must."""
 _PLACES = 9
 """Round the player, for stations."""
@@ -46,7 +46,7 @@ _CAN = {
 
 def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> Instance:
     """The scene, milestones and goal of a chain."""
-    commands, of_task = [*_CLEAR], dict[str, dict[str, Any]]()
+    commands, of_task = [*CLEAR], dict[str, dict[str, Any]]()
     turn = rng.permutation(_PLACES)
     opening: tuple[int, int] | None = None
     for place, (way, often) in enumerate(zip(chain, times(chain), strict=True)):

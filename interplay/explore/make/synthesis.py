@@ -82,9 +82,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         most = self.hops or HOPS[1]
-        if len(set(self.tasks)) < most:
+        if (num := len(set(self.tasks))) < most:
             raise SynthesisError(
-                f"there are {len(set(self.tasks))} tasks to choose from, and an instance takes up to {most}\n"
+                f"there {'is 1 task' if num == 1 else f'are {num} tasks'} to choose from, and an instance takes up to {most}\n"
                 "Name a file with more tasks, or ask for fewer hops."
             )
 
