@@ -5,6 +5,7 @@ import dataclasses
 import json
 import random
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from test_model_replies import hostile
@@ -267,13 +268,16 @@ def test_instances_are_made_once_recorded_with_their_proof_and_named_without_the
     assert list(plan.briefs()) == list(plan.briefs())
     with ModelServer(lambda model, said: scripted.from_texts("maker", said)) as server:
 
-        def run() -> synthesis.Synthesis:
+        def run(out: Path | None = None) -> synthesis.Synthesis:
             with closing(interplay.record.open(tmp_path)) as archive, closing(Chat(tmp_path / "makers.jsonl")) as chat:
-                return asyncio.run(synthesis.make(plan, archive, chat, model_named("m", At(server.address))))
+                return asyncio.run(synthesis.make(plan, archive, chat, model_named("m", At(server.address)), out=out))
 
         made = run()
         assert [one["passed"] for one in made.makings] == [True, True]
         num_calls = len(server.prompts)
+        (tmp_path / "a_file").touch()
+        with pytest.raises(synthesis.SynthesisError, match=r"a_file cannot be made: .*\nName another folder"):
+            run(tmp_path / "a_file")
         next(iter(made.files.values())).unlink()  # written again from what is kept
         (tmp_path / synthesis.MAKINGS / f"{first.name}.json").write_text('{"torn')  # made again, and asked about nothing
         again = run()

@@ -144,13 +144,9 @@ def filter_tasks(
     if not as_json:
         waiting = sum(row["waiting"] for row in verbs.values())
         lines = [] if measures is None else _measured(measures)
-        lines += (
-            [
-                f"{waiting} task{' waits' if waiting == 1 else 's wait'} for people: write Yes or No after the tab, and give the file as --decisions."
-            ]
-            if waiting
-            else []
-        )
+        if waiting:
+            wait = "task waits" if waiting == 1 else "tasks wait"
+            lines.append(f"{waiting} {wait} for people: write Yes or No after the tab, and give the file as --decisions.")
         lines += [f"{name}: {place}" for name, place in places.items()]
         lines.append(f"Next:  interplay explore make --tasks {places[filtering.ANALYSIS]} --model NAME")
         emit(None, as_json=False, text="\n".join(lines))

@@ -178,11 +178,15 @@ async def make(
         report: Called after each turn and instance.
     Raises:
         CallError: If a model does not answer; run it again to go on.
+        SynthesisError: If the folder cannot be made, or what was kept of an instance cannot be read.
     """
     briefs = list(plan.briefs())
     far, turns = Far(0, len(briefs)), asyncio.Semaphore(num_at_once)
     folder = archive.root / INSTANCES if out is None else out
-    folder.mkdir(parents=True, exist_ok=True)
+    try:  # before anything is paid for
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SynthesisError(f"{folder} cannot be made: {error.strerror}\nName another folder with --out.") from None
     (archive.root / MAKINGS).mkdir(parents=True, exist_ok=True)
 
     async def ask(role: Role, messages: Sequence[Message], about: str) -> Reply:
