@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
+from interplay.explore.evaluation.calls import CallError
 from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.models import At, model_named
 from interplay.explore.make import filtering, knowledge
@@ -241,6 +242,14 @@ def test_a_filter_that_is_killed_at_any_moment_goes_on_and_no_label_is_lost(tmp_
             "mine": {"kept": 2, "dropped": 0, "waiting": 0},
             "craft to": {"kept": 0, "dropped": 1, "waiting": 0},
         }
+
+
+def test_a_model_that_does_not_answer_stops_the_filter_with_one_error_that_says_how_to_go_on(tmp_path):
+    def reply(model: str, texts: list[str]) -> str | int:
+        return 400 if model == "odd" else scripted(model, texts)
+
+    with ModelServer(reply) as server, pytest.raises(CallError, match=r"odd did not answer: .*\n.*Run the same command again"):
+        run(tmp_path, server, ["mine oak_log", "mine bricks"])
 
 
 def test_one_model_or_few_samples_are_refused_and_so_is_a_queue_with_another_word(tmp_path):

@@ -21,7 +21,7 @@ from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
 from inspect_ai.tool import ToolInfo
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.calls import answered, prompt_hash
+from interplay.explore.evaluation.calls import CallError, answered, prompt_hash
 from interplay.explore.evaluation.lines import LineFile
 from interplay.explore.evaluation.models import AT_ADDRESS, MOST_RETRIES
 
@@ -130,7 +130,11 @@ class Chat:
             return output
         patient = GenerateConfig(max_retries=MOST_RETRIES, attempt_timeout=self._timeout_s)
         async with self._turns:
-            output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
+            try:
+                output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
+            except CallError as error:
+                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
+                raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document
         self._count(name, output, is_kept=False)

@@ -74,8 +74,11 @@ async def judge(
         report(verdict)
         return verdict
 
-    async with asyncio.TaskGroup() as group:
-        running = [group.create_task(one(task)) for task in tasks]
+    try:
+        async with asyncio.TaskGroup() as group:  # which calls the others off when one fails
+            running = [group.create_task(one(task)) for task in tasks]
+    except BaseExceptionGroup as failed:
+        raise failed.exceptions[0] from None
     return [task.result() for task in running]
 
 
