@@ -133,7 +133,8 @@ class Chat:
             try:
                 output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             except CallError as error:
-                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
+                why = str(error).rpartition("\n\n")[2]  # before it stands the whole request
+                text = f"{name} did not answer: {why}\nAll answers so far are kept. Run the same command again to go on."
                 raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document
