@@ -204,12 +204,9 @@ class Game:
         self.seen = [one[self._part] for one in seen if one is not None]
         self.earned += rewards
         was_done = self.done.copy()
-        self.done |= [seat in step.info.get("seats_done", ()) for seat in self.seats]
-        if is_over:
-            self.done[:] = True
-        ends = self.done & ~was_done
-        truncated = ends & (is_over and not step.terminated)
-        return Acted(rewards, ends & ~truncated, truncated, is_over)
+        terminated, truncated = np.array([step.end_of(seat) for seat in self.seats]).T
+        self.done |= terminated | truncated
+        return Acted(rewards, terminated & ~was_done, truncated & ~was_done, is_over)
 
     def close(self) -> None:
         """Close the world."""
