@@ -19,9 +19,9 @@ class ParallelGame(PlayableEnv):
 
     `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward. As PettingZoo defines it,
     each agent terminates or is truncated by itself; the game ends when all have. Until then a seat that is done gets reward 0.0
-    and keeps its last observation, its action is ignored, and `info["seats_done"]` lists it; `info["seats_truncated"]` does so if
-    it was cut off (see `seat_end`). The game counts as terminated if any agent terminated, otherwise as truncated. What the infos
-    of the agents hold has the name `<seat>.<name>`.
+    and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those seats, and
+    `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any agent
+    terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
 
     Args:
         env: The `pettingzoo.ParallelEnv`, made with `render_mode="rgb_array"`.

@@ -30,7 +30,8 @@ from gymnasium.spaces import Discrete
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.asked import Asked
-from interplay.agents.policy import action_space_of, is_policy_folder, read_description
+from interplay.agents.description import read_description
+from interplay.agents.policy import action_space_of, is_policy_folder
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
@@ -356,7 +357,7 @@ def _log(archive: Archive, folder: Path, rounds: Sequence[Round]) -> list[dict[s
     lines = []
     for one in rounds:
         num_own = sum(game.num_own for game in one.games)
-        metrics = read_description(archive.root / "models" / one.agent)["metrics"]
+        metrics = read_description(archive.root / "models" / one.agent).get("metrics", {})
         lines.append(
             {
                 "round": one.number,
