@@ -63,7 +63,8 @@ def begin() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if signal.SIGINT in signal.sigpending():
         os._exit(130)
-    signal.signal(signal.SIGINT, _stop)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which comes from the shell, as in the background
+        signal.signal(signal.SIGINT, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 

@@ -168,7 +168,7 @@ def _learn(
             "config": settings.to_json(),
         },
         as_json=as_json,
-        text=_summary(out, settings.task, result, place_options(data, database)),
+        text=_summary(out, settings, result, place_options(data, database)),
     )
 
 
@@ -363,19 +363,23 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     return "\n".join(lines)
 
 
-def _summary(name: str, task: str, result: Any, place: str) -> str:
+def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
         f"{name}: {result.updates} updates in {result.seconds:.0f} s on {result.num_decisions} decisions "
         f"of {result.num_episodes} episodes.",
     ]
+    planned = settings.steps if isinstance(settings, PPOConfig) else getattr(settings, "updates", 0)
+    made = result.num_decisions if isinstance(settings, PPOConfig) else result.updates
+    if made < planned:
+        lines.append(f"It was stopped by --max-seconds {settings.max_seconds:g}, after {made} of {planned}.")
     if "return" in result.metrics:
         lines.append(f"The mean return of its last games is {result.metrics['return']:.4g}.")
     if "validation_accuracy" in result.metrics:
         lines.append(f"It matches {result.metrics['validation_accuracy']:.1%} of the decisions in episodes it never saw.")
     lines += [
         f"Wrote {result.folder}: model.safetensors, model.json, config.json, metrics.jsonl, curves.svg",
-        f"Next:  interplay play {task} --agent {name}{place}",
+        f"Next:  interplay play {settings.task} --agent {name}{place}",
     ]
     return "\n".join(lines)
 

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from gymnasium.spaces import Discrete
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
@@ -35,6 +34,7 @@ from interplay.agents.policy import action_space_of, is_policy_folder
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
+from interplay.learn.discrete import require_discrete
 from interplay.learn.reading import owners_of, starts_of, stream_of
 from interplay.learn.settings import DaggerConfig
 from interplay.learn.train import check_seat, check_torch, claimed, model_folder, train
@@ -146,9 +146,7 @@ def dagger(
         raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
     task = find(config.task)
     check_seat(config, task)
-    space = action_space_of(task, config.seat)
-    if not isinstance(space, Discrete):
-        raise TransitionError(f"task {task.id} has actions in {space}; dagger needs discrete ones")
+    require_discrete(action_space_of(task, config.seat), task, config.algorithm)
     expert = None if config.by_person else find_agent(config.expert, archive).name
     check_torch()
     with claimed(folder, name, resume=True):

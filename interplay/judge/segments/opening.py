@@ -14,6 +14,7 @@ from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
 from interplay.record import Archive, Episode
+from interplay.record.catalogue import parse_condition
 from interplay.store import judging as store
 from interplay.store.judging import NewSegment, SegmentRow
 from interplay.tasks import Task
@@ -52,7 +53,7 @@ class SegmentStudies:
         with self._archive.database.read() as session:
             if study_hash and store.segments_of(session, study_hash):
                 return []
-        seat = self._seat(part, task)
+        seat = check_segments(part, task)
         games = self._games(part, task, seat)
         num_steps = part.num_steps(task.frame_rate_hz)
         longest = max(game.num_steps for game in games)
@@ -73,19 +74,6 @@ class SegmentStudies:
             )
         self._look(drawn[0], task)
         return drawn
-
-    def _seat(self, part: Segments, task: Task) -> str:
-        seats = list(task.seats)
-        if part.seat in seats:
-            return part.seat
-        if part.seat:
-            raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
-        if len(seats) > 1:
-            raise SegmentError(
-                f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
-                f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
-            )
-        return seats[0]
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
         """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again
@@ -131,6 +119,27 @@ class SegmentStudies:
                 f"the first segment of {task.id} cannot be filmed: {error}\n"
                 "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
             ) from None
+
+
+def check_segments(part: Segments, task: Task) -> str:
+    """Whose play is compared, and whether the conditions on games can be read: what can be told before there are games.
+
+    Raises:
+        NotFoundError: If the task has no such seat.
+        SegmentError: If it has several, and none is named.
+        ConditionError: If a condition cannot be read.
+    """
+    for condition in part.where:
+        parse_condition(condition, None)
+    seats = list(task.seats)
+    if part.seat and part.seat not in seats:
+        raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+    if not part.seat and len(seats) > 1:
+        raise SegmentError(
+            f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
+            f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
+        )
+    return part.seat or seats[0]
 
 
 def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:

@@ -39,7 +39,7 @@ from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPl
 from interplay.judge.serving.served import MatchState, ServedMatch, questions_of
 from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
-from interplay.judge.study_rules import StudyRules, check_judge
+from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
 from interplay.judge.watched import Lengths
 from interplay.store import Match, Problem, bans
 from interplay.store import judging as store
@@ -264,11 +264,13 @@ class Judging:
 
         Raises:
             UnknownMatchError, ForeignMatchError, WithdrawnError: As `get`.
+            BannedError: If the judge was banned since it was served.
         """
         videos = self._videos.of_match(match_id)
         access.check_owner(match_id, videos.judge, judge)
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
+            check_not_banned(bans.is_banned(session, judge))
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
