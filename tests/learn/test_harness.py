@@ -20,6 +20,7 @@ from interplay.learn.algorithms import LEARNERS
 from interplay.learn.config import CHECKPOINT
 from interplay.learn.discrete import require_discrete
 from interplay.learn.harness.learner import Batch, Given
+from interplay.learn.harness.run import run
 from interplay.learn.plots import read_metrics
 
 NAMES = sorted(CONFIGS)
