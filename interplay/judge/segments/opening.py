@@ -10,13 +10,13 @@ import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.segments.choosing import overlap
-from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
 from interplay.record import Archive, Episode
 from interplay.record.catalogue import parse_condition
+from interplay.record.clips import Clip, film
 from interplay.store import judging as store
-from interplay.store.judging import NewSegment, SegmentRow
+from interplay.store.judging import NewSegment
 from interplay.tasks import Task
 
 
@@ -106,14 +106,8 @@ class SegmentStudies:
 
     def _look(self, drawn: NewSegment, task: Task) -> None:
         """Make one video, so that a task without pictures is refused before anybody is asked to look at it."""
-        clips = Clips(self._archive)
-        held = SegmentRow(0, *drawn, seed=0, task=task.id, task_hash=task.content_hash)
-        target = clips.path(held)
-        if target.exists():
-            return
-        target.parent.mkdir(exist_ok=True)
         try:
-            clips.make(held, target)
+            film(self._archive, Clip(drawn.episode_id, drawn.first_step, drawn.last_step).name)
         except InterplayError as error:
             raise SegmentError(
                 f"the first segment of {task.id} cannot be filmed: {error}\n"

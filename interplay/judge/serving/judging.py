@@ -76,8 +76,8 @@ class Judging:
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
-        want_video: Called with the id of each episode that might be shown next and has no video yet, may be called often;
-            returns whether it is being made.
+        want_video: Called with the id of each episode, and the name of each clip, that might be shown next and has no video
+            yet, may be called often; returns whether it is being made.
         length_s: Video -> how long it is, seconds, None where that is not known; what the page says is believed then.
     """
 
@@ -101,7 +101,7 @@ class Judging:
         self.ratings = Ratings()
         self.release_after_s = release_after_s
         self.rules = OPEN_ROOM if rules is None else rules
-        self.clips = Clips(archive)
+        self.clips = Clips(archive, want_video)
         self._videos = Videos(archive, want_video, self.clips)
         if clock is not None and monotonic is None:
             monotonic = lambda: clock().timestamp()  # noqa: E731
