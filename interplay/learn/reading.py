@@ -312,7 +312,7 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
         )
     seats = episode.header.seats
     for value in episode.raw_observations()[: num_steps + 1]:
-        own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])
+        own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
         yield Frame(np.asarray(gymnasium.spaces.flatten(*own), np.float32))
 
 
