@@ -3,9 +3,10 @@
     python -m bench.first_person --json
 
 For each task the scripted player shows how it is done, `interplay learn clone` learns from the pictures, and the clone plays 50
-seeds that nobody showed. Two others play the same seeds: random play, and random play that also says "done" at a moment of its
-own, because a check passes only who says so. Intervals are Wilson's, 95 %. Pictures are drawn as small as the network sees
-them, 64x36, which costs a twentieth of a person's. With `--data` everything is kept, and a run that was stopped goes on.
+seeds that nobody showed. Two others play the same seeds: random play, and random play that also says "done", because a check
+passes only who says so: at a step drawn evenly from all steps of the game, so that none of its games is cut off before.
+Intervals are Wilson's, 95 %. Pictures are drawn as small as the network sees them, 64x36, which costs a twentieth of a
+person's. With `--data` everything is kept, and a run that was stopped goes on.
 Exit status 1 unless the clone is above both others, intervals apart, on the first two tasks.
 """
 
@@ -72,7 +73,7 @@ LADDER = (
 
 
 class RandomEnder:
-    """Random play that says "done" at a moment drawn from the task's own time limit."""
+    """Random play that says "done" at a step drawn evenly from all those that the game has; no game is cut off before."""
 
     name = "random-ender"
     observation = "pixels"
@@ -84,7 +85,7 @@ class RandomEnder:
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Draw the moment."""
         self._inner.reset(task, rng=rng)
-        self._ends, self._count = int(rng.integers(1, min(task.max_steps, 1200))), 0
+        self._ends, self._count = int(rng.integers(1, task.max_steps + 1)), 0
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """A random action; ESC too, once the moment has come."""
@@ -92,10 +93,11 @@ class RandomEnder:
         return {**self._inner.act(observation), "ESC": int(self._count >= self._ends)}
 
 
-def small(task_id: str) -> Task:
-    """A task whose pictures are drawn small."""
-    task = find(task_id)
-    return replace(task, env=EnvSpec(task.env.id, {**task.env.options, "size": list(SIZE)}))
+def small(rung: Rung) -> Task:
+    """The task of a rung: its pictures are drawn small, and the rung's limit is its own, so that players know it."""
+    task = find(rung.task)
+    env = EnvSpec(task.env.id, {**task.env.options, "size": list(SIZE)})
+    return replace(task, env=env, max_steps=rung.max_steps or task.max_steps)
 
 
 def seeds_of(task: Task) -> list[int]:
@@ -131,17 +133,13 @@ def play(
     task: Task,
     name: str,
     seeds: Sequence[int],
-    *,
-    max_steps: int | None,
     report: Callable[[int, int], None],
 ) -> list[Episode]:
     """As `agents.evaluate`, which gives the same games: what is there counts, the rest is played. But a picture is drawn only
     where the player looks, which takes a third of the time."""
     agents = {task.seats[0]: name}
     names = {task.seats[0]: find_agent(name, archive).name}
-    found, jobs = plan(
-        archive, task, agents, names, seeds, num_episodes=1, seed=0, max_steps=max_steps, video=False, again=False
-    )
+    found, jobs = plan(archive, task, agents, names, seeds, num_episodes=1, seed=0, max_steps=None, video=False, again=False)
     report(len(found), len(seeds))
     for job in jobs:
         found.append(unseen(archive, task, name, job))
@@ -155,7 +153,7 @@ def unseen(archive: Archive, task: Task, name: str, job: Job) -> Episode:
     state = player.begin(task, rng=np.random.default_rng(job.draw))
     world = make(task)
     recorder = archive.recorder(task, world, seed=job.seed, owners={seat: Owner(player.name, "agent")})
-    episode = RecordedEpisode(world, recorder, max_steps=job.max_steps)
+    episode = RecordedEpisode(world, recorder)
     episode.start(job.seed)
     view, looks = pipeline(player.observation), player.observation != "pixels"  # random and scripted players do not look
     if isinstance(player, OneGame):
@@ -178,7 +176,7 @@ def say(text: str) -> None:
 
 def climb(archive: Archive, rung: Rung, *, clone: str, threads: int) -> dict[str, Any]:
     """Show, learn and play one task; what is there already is kept."""
-    task = small(rung.task)
+    task = small(rung)
     begun = time.monotonic()
 
     def progress(what: str, done: int, total: int) -> None:
@@ -190,7 +188,6 @@ def climb(archive: Archive, rung: Rung, *, clone: str, threads: int) -> dict[str
         task,
         "scripted",
         range(FIRST_DEMONSTRATION, FIRST_DEMONSTRATION + rung.demonstrations),
-        max_steps=rung.max_steps,
         report=lambda done, total: progress("demonstrations", done, total),
     )
     recorded_s = time.monotonic() - begun
@@ -213,7 +210,6 @@ def climb(archive: Archive, rung: Rung, *, clone: str, threads: int) -> dict[str
             task,
             agent,
             seeds_of(task),
-            max_steps=rung.max_steps,
             report=lambda done, total, name=name: progress(f"{name} plays", done, total),
         )
         found[name] = summary(episodes)

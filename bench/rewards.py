@@ -28,7 +28,7 @@ import numpy as np
 import interplay.record
 from interplay.agents.evaluate import evaluate
 from interplay.judge import Judging, Rules
-from interplay.judge.segments.clips import Clips
+from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.opening import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
 from interplay.learn.benchmark.running import run_benchmark
@@ -141,7 +141,7 @@ def study_of_segments(
     with archive.database.read() as session:
         rows = store.segments_of(session, study_hash)
     for row in rows:  # nobody looks at them
-        Clips(archive).path(row).touch()
+        archive.video_path(clip_of_segment(row).name).touch()
     return rows
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
+from types import TracebackType
+from typing import Any
 
 
 def give_way() -> None:
@@ -18,18 +22,55 @@ def give_way() -> None:
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def process_pool(processes: int) -> ProcessPoolExecutor:
+class Pool(ProcessPoolExecutor):
+    """An executor whose processes stop, without a word, when the one that started them is stopped by Ctrl-C."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """As of any executor."""
+        # A process that is begun here keeps Ctrl-C waiting until `begin`: while it imports, it would answer with a traceback.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def stop(self) -> None:
+        """End the processes; what they are doing is left where it is, as at Ctrl-C."""
+        for process in list((self._processes or {}).values()):
+            if process.is_alive() and process.pid is not None:
+                os.kill(process.pid, signal.SIGINT)
+        self.shutdown(cancel_futures=True)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+        """Wait for what is being done, begin nothing else where something failed, and stop at once at Ctrl-C."""
+        if kind is None or issubclass(kind, Exception):
+            self.shutdown(cancel_futures=kind is not None)
+        else:
+            self.stop()
+
+
+def process_pool(processes: int) -> Pool:
     """An executor of fresh processes with one thread of arithmetic each.
 
     Fresh, not forked: threads of an emulator, of Arrow and of torch do not survive a fork.
     """
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=begin)
+    return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
 
 
 def begin() -> None:
-    """In a new process: one thread of arithmetic, and the end when the parent is gone."""
+    """In a new process: one thread of arithmetic, and the end when the parent is gone or at Ctrl-C."""
     os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    if signal.SIGINT in signal.sigpending():
+        os._exit(130)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which comes from the shell, as in the background
+        signal.signal(signal.SIGINT, _stop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _stop(number: int, frame: object) -> None:
+    """End quietly: whoever started this process says what there is to say."""
+    raise SystemExit(130)
 
 
 def _end_with_parent() -> None:

@@ -101,6 +101,7 @@ HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
     ("agents.find", "agents.vpt.agent"): _TORCH,
     ("agents.find", "agents.vpt.cloned"): _TORCH,
+    ("agents.description", "agents.networks.__init__"): _TORCH,
     ("agents.policy", "agents.networks.__init__"): _TORCH,
     ("learn.train", "learn.algorithms.__init__"): _TORCH,
     ("learn.train", "learn.embedded"): _TORCH,

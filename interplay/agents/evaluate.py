@@ -196,20 +196,16 @@ def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[
         return
     with process_pool(processes) as pool:
         futures = {pool.submit(_play_apart, job): job for job in jobs}
-        try:
-            for future in as_completed(futures):
-                job = futures[future]
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    raise AgentError(
-                        f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
-                        f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
-                        "Run the same command again to play the missing games."
-                    ) from None
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            job = futures[future]
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                raise AgentError(
+                    f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
+                    f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
+                    "Run the same command again to play the missing games."
+                ) from None
 
 
 def _play_apart(job: Job) -> str:

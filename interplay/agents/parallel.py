@@ -16,7 +16,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
     """A world of several seats as PettingZoo's parallel environment; its agents are the seats.
 
     Rewards and the step limit are those of recorded play: `Task.reward`, `Task.max_steps`. A seat that is done before the
-    others counts as terminated and leaves `agents`; the others end as the game ends. Each agent's info is the world's.
+    others leaves `agents`, terminated or truncated; the others end as the game ends. Each agent's info is the world's.
 
     Args:
         env: The world, as `interplay.envs.make` builds it.
@@ -56,15 +56,13 @@ class ParallelTask(pettingzoo.ParallelEnv):
         acting = {seat: actions[seat] if seat in self.agents else self._noop for seat in self.possible_agents}
         step = self._episode.step(acting)
         playing, is_over = self.agents, self._episode.outcome is not None
-        done = step.info.get("seats_done", ())
-        terminations = {seat: step.terminated if is_over else seat in done for seat in playing}
-        truncations = {seat: step.truncated and is_over for seat in playing}
-        self.agents = [] if is_over else [seat for seat in playing if seat not in done]
+        ends = {seat: step.end_of(seat) for seat in playing}
+        self.agents = [] if is_over else [seat for seat in playing if not any(ends[seat])]
         return (
             {seat: step.observation[seat] for seat in playing},
             {seat: step.rewards[seat] for seat in playing},
-            terminations,
-            truncations,
+            {seat: end.terminated for seat, end in ends.items()},
+            {seat: end.truncated for seat, end in ends.items()},
             {seat: dict(step.info) for seat in playing},
         )
 

@@ -1,10 +1,4 @@
-"""Trained policies: a folder with `model.safetensors` (weights) and `model.json` (everything else).
-
-`model.json` says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
-observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
-Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.composed`).
-Version 1 of it, of earlier releases, knew one network of one discrete seat, and is read as such.
-"""
+"""Trained policies: a folder with `model.safetensors` (weights) and `model.json` (everything else, see `description`)."""
 
 from __future__ import annotations
 
@@ -20,32 +14,22 @@ import numpy as np
 
 from interplay.agents import actions, composed
 from interplay.agents.base import AgentError, Decision
+from interplay.agents.description import (
+    FILE,
+    FORMAT,
+    REMEDY,
+    VERSION,
+    WEIGHTS,
+    PolicyError,
+    check_network,
+    read_description,
+)
 from interplay.envs import make, pipeline
-from interplay.errors import InterplayError
 from interplay.files import write_bytes
 from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
 
-FORMAT = "interplay-policy"
-VERSION = 2
-
 _INSTALL = "Install it with:  pip install 'interplay[train]'"
-_REQUIRED: dict[str, type | tuple[type, ...]] = {
-    "name": str,
-    "algorithm": str,
-    "task": str,
-    "task_hash": str,
-    "env": dict,
-    "observation": str,
-    "architecture": dict,
-    "actions": dict,
-    "temperature": (int, float),
-    "weights_sha256": str,
-}
-
-
-class PolicyError(InterplayError):
-    """A policy's files are missing, damaged, or do not fit each other or the task."""
 
 
 @dataclass
@@ -120,7 +104,7 @@ class Policy:
 
 def is_policy_folder(folder: Path) -> bool:
     """Whether a folder holds, or should hold, a policy."""
-    return (folder / "model.json").is_file() or (folder / "model.safetensors").is_file()
+    return (folder / FILE).is_file() or (folder / WEIGHTS).is_file()
 
 
 def describe_policies(models: Path) -> Iterator[tuple[str, str, str]]:
@@ -136,42 +120,6 @@ def describe_policies(models: Path) -> Iterator[tuple[str, str, str]]:
             yield folder.name, "", f"damaged: {str(error).splitlines()[0]}"
             continue
         yield folder.name, description["task"], f"{description['algorithm']} on {description['task']}"
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """Read and check `model.json`.
-
-    Raises:
-        PolicyError: If it is missing, is not JSON, or lacks something.
-    """
-    path = folder / "model.json"
-    remedy = "Train it again, or copy the whole folder from where it was trained."
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise PolicyError(f"policy {folder.name!r}: {path} is missing\n{remedy}") from None
-    except (OSError, ValueError) as error:
-        raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{remedy}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise PolicyError(f"policy {folder.name!r}: {path} does not describe a policy (no format {FORMAT!r})\n{remedy}")
-    if document.get("version") not in (1, VERSION):
-        raise PolicyError(
-            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads 1 to {VERSION}\n"
-            "Upgrade Interplay, or train the policy again."
-        )
-    if document["version"] == 1:
-        document = _upgraded(document)
-    if document.get("coding") not in (None, composed.CODING):
-        raise PolicyError(
-            f"policy {folder.name!r}: {path} writes actions as {document['coding']!r}, "
-            f"this Interplay knows {composed.CODING!r}\nUpgrade Interplay, or train the policy again."
-        )
-    for key, kind in _REQUIRED.items():
-        if not isinstance(document.get(key), kind):
-            raise PolicyError(
-                f"policy {folder.name!r}: {path}: {key!r} is {document.get(key)!r}, expected {_kind(kind)}\n{remedy}"
-            )
-    return document
 
 
 def load_policy(folder: Path) -> Policy:
@@ -190,29 +138,26 @@ def load_policy(folder: Path) -> Policy:
         from interplay.agents import networks
     except ModuleNotFoundError as error:
         raise AgentError(f"a trained policy needs {error.name}, which is not installed\n{_INSTALL}") from None
-    path = folder / "model.safetensors"
-    remedy = "Train it again, or copy the whole folder from where it was trained."
+    path = folder / WEIGHTS
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise PolicyError(f"policy {folder.name!r}: {path} cannot be read: {error.strerror}\n{remedy}") from None
+        raise PolicyError(f"policy {folder.name!r}: {path} cannot be read: {error.strerror}\n{REMEDY}") from None
     found = hashlib.sha256(data).hexdigest()
     if found != description["weights_sha256"]:
         raise PolicyError(
             f"policy {folder.name!r}: {path} is not the file that model.json describes: "
-            f"SHA-256 is {found[:12]}..., expected {description['weights_sha256'][:12]}...\n{remedy}"
+            f"SHA-256 is {found[:12]}..., expected {description['weights_sha256'][:12]}...\n{REMEDY}"
         )
     try:
         weights = safetensors.torch.load(data)
-        if description["version"] == 1:
-            weights = {name if name.startswith("out.") else f"encoder.{name}": value for name, value in weights.items()}
-        network = networks.build(description["architecture"])
-        network.load_state_dict(weights)
-    except (safetensors.SafetensorError, RuntimeError, TypeError, KeyError, InterplayError) as error:
-        first_line = " ".join(str(error).split())
-        raise PolicyError(
-            f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{remedy}"
-        ) from None
+    except safetensors.SafetensorError as error:
+        raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{REMEDY}") from None
+    if description["version"] == 1:
+        weights = {name if name.startswith("out.") else f"encoder.{name}": value for name, value in weights.items()}
+    check_network(folder, description, weights)
+    network = networks.build(description["architecture"])
+    network.load_state_dict(weights)
     # In the memory order of convolutions, else each call brings the weights into it.
     network.requires_grad_(False).eval().to(memory_format=torch.channels_last)
     return Policy(description, network)
@@ -246,7 +191,7 @@ def save_policy(
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     data = safetensors.torch.save(weights)
-    write_bytes(folder / "model.safetensors", data)
+    write_bytes(folder / WEIGHTS, data)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -260,8 +205,8 @@ def save_policy(
         "weights_sha256": hashlib.sha256(data).hexdigest(),
         **details,
     }
-    write_bytes(folder / "model.json", (json.dumps(document, indent=2) + "\n").encode())
-    return folder / "model.json"
+    write_bytes(folder / FILE, (json.dumps(document, indent=2) + "\n").encode())
+    return folder / FILE
 
 
 def action_space_of(task: Task, seat: str | None = None) -> gymnasium.Space[Any]:
@@ -277,21 +222,3 @@ def action_space_of(task: Task, seat: str | None = None) -> gymnasium.Space[Any]
         return seat_spaces(env)[seat or task.seats[0]]
     finally:
         env.close()
-
-
-def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
-    """A description of version 1 as one of today; what is wrong in it stays wrong, and is found later."""
-    old = document.get("architecture")
-    if not isinstance(old, dict) or old.get("name") != "nature_cnn" or "num_actions" not in old:
-        return document
-    encoder = {"name": "conv", "shape": [old.get("in_channels", 4), 84, 84]}
-    return document | {
-        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": old["num_actions"]},
-        "actions": actions.to_json(gymnasium.spaces.Discrete(old["num_actions"])),
-    }
-
-
-def _kind(kind: type | tuple[type, ...]) -> str:
-    """A type in words."""
-    words = {str: "a text", dict: "a table", int: "a number", float: "a number"}
-    return words[kind[0] if isinstance(kind, tuple) else kind]

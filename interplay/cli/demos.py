@@ -199,7 +199,9 @@ def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
         f"{len(found):,} recordings, {sum(one.num_lines for one in found):,} steps; {num_broken:,} with problems, "
         f"{num_bad:,} known to be bad."
     )
-    lines.append(f"Make episodes of them:  interplay demos import {folder}")
+    ours = {one.task for one in found if one.task is not None and "/" in one.task}
+    option = f" --task {ours.pop()}" if len(ours) == 1 else ""
+    lines.append(f"Make episodes of them:  interplay demos import {folder}{option}")
     emit({"recordings": found, "num_broken": num_broken}, as_json=as_json, text="\n".join(lines))
     if num_broken:
         raise typer.Exit(1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -151,7 +152,8 @@ def _learn(
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
     )
-    result = _watched(practise if config_class is PPOConfig else train, archive, settings, out, resume)
+    with _stoppable(model_folder(archive, out), settings, place_options(data, database)):
+        result = _watched(practise if config_class is PPOConfig else train, archive, settings, out, resume)
     emit(
         {
             "agent": out,
@@ -166,7 +168,7 @@ def _learn(
             "config": settings.to_json(),
         },
         as_json=as_json,
-        text=_summary(out, settings.task, result, place_options(data, database)),
+        text=_summary(out, settings, result, place_options(data, database)),
     )
 
 
@@ -191,7 +193,8 @@ def _learn_reward(
         asked = asked_segments(archive.database, given["study"])
         given = {"seat": asked.seat, **given, "task": asked.task}
     settings = _settings(config_class, given, reward_folder(archive, out), out, "reward.json", config, resume)
-    result = _watched(fit, archive, settings, out, resume)
+    with _stoppable(reward_folder(archive, out), settings, place_options(data, database)):
+        result = _watched(fit, archive, settings, out, resume)
     emit(
         {"reward": out, "folder": str(result.folder), "updates": result.updates, "seconds": round(result.seconds, 3)}
         | result.description,
@@ -222,9 +225,9 @@ def _learn_dagger(
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "config.json", config, resume, preset=preset, fast=fast
     )
-    with stage_bars() as report:
-        lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
     place = place_options(data, database)
+    with _stoppable(model_folder(archive, out), settings, place), stage_bars() as report:
+        lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
     rows = [
         [
             line["agent"],
@@ -311,6 +314,34 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out
         return act(archive, settings, out, resume=resume, **follow)
 
 
+@contextmanager
+def _said_when_stopped(text: Callable[[], str]) -> Iterator[None]:
+    """Say something at Ctrl-C, beside the exit status."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(text(), file=sys.stderr, flush=True)
+        raise
+
+
+@contextmanager
+def _stoppable(folder: Path, settings: RunConfig, place: str) -> Iterator[None]:
+    """Say at Ctrl-C what is kept of a run, and how to go on."""
+
+    def text() -> str:
+        again = f"Continue:  interplay learn {settings.algorithm} --out {folder.name} --resume{place}"
+        if (folder / "rounds.json").exists():
+            return f"Stopped: the games and agents of finished rounds are kept in {folder}. {again}"
+        if (folder / CHECKPOINT).exists():
+            return f"Stopped: the last checkpoint is kept in {folder}. {again}"
+        if (folder / "config.json").exists():
+            return f"Stopped before the first checkpoint: only the settings are kept, in {folder}. {again}"
+        return "Stopped before the run began: nothing is kept of it."
+
+    with _said_when_stopped(text):
+        yield
+
+
 def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     """What was learned, what it is worth, and what to do next."""
     found = result.description
@@ -332,19 +363,23 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     return "\n".join(lines)
 
 
-def _summary(name: str, task: str, result: Any, place: str) -> str:
+def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
         f"{name}: {result.updates} updates in {result.seconds:.0f} s on {result.num_decisions} decisions "
         f"of {result.num_episodes} episodes.",
     ]
+    planned = settings.steps if isinstance(settings, PPOConfig) else getattr(settings, "updates", 0)
+    made = result.num_decisions if isinstance(settings, PPOConfig) else result.updates
+    if made < planned:
+        lines.append(f"It was stopped by --max-seconds {settings.max_seconds:g}, after {made} of {planned}.")
     if "return" in result.metrics:
         lines.append(f"The mean return of its last games is {result.metrics['return']:.4g}.")
     if "validation_accuracy" in result.metrics:
         lines.append(f"It matches {result.metrics['validation_accuracy']:.1%} of the decisions in episodes it never saw.")
     lines += [
         f"Wrote {result.folder}: model.safetensors, model.json, config.json, metrics.jsonl, curves.svg",
-        f"Next:  interplay play {task} --agent {name}{place}",
+        f"Next:  interplay play {settings.task} --agent {name}{place}",
     ]
     return "\n".join(lines)
 
@@ -368,7 +403,9 @@ def benchmark(
 
     chosen = read(file)
     archive = open_archive(data, database)
-    with stage_bars(counts=False) as report:
+    again = f"interplay learn benchmark {file}{place_options(data, database)}"
+    kept = f"Stopped: finished runs and checkpoints are kept. Continue:  {again}"
+    with _said_when_stopped(lambda: kept), stage_bars(counts=False) as report:
         results = run_benchmark(archive, chosen, jobs=jobs, report=report)
     emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
     if failed := [run for run in results.runs if run.problem]:

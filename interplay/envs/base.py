@@ -29,6 +29,10 @@ class EnvError(InterplayError):
     """A world that cannot be built or was used wrongly."""
 
 
+class NoNumbersError(EnvError):
+    """A world that gives pictures only was asked for numbers."""
+
+
 class Frame(NamedTuple):
     """What a person sees.
 
@@ -107,9 +111,9 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         """The numbers that the world itself gives the player in this seat, float32, shape (n,); valid after `reset`.
 
         Raises:
-            EnvError: If it gives none, only pictures.
+            NoNumbersError: If it gives none, only pictures.
         """
-        raise EnvError(
+        raise NoNumbersError(
             f"the world of task {self.task.id} gives no numbers, only pictures; choose a pipeline of pictures, such as dqn"
         )
 

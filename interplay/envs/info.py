@@ -1,10 +1,10 @@
-"""What of an `info` is recorded: the rule that `docs/episode-format.md` states under "Infos"."""
+"""What of an `info` is recorded, the rule that `docs/episode-format.md` states under "Infos", and what it says about seats."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,32 @@ def recordable(info: Any) -> dict[str, Any]:
         if plain is not _NOTHING:
             kept.setdefault(clean_text(key), plain)
     return kept
+
+
+class SeatEnd(NamedTuple):
+    """How the game of one seat ended: by the world (`terminated`), or cut off (`truncated`); neither while it plays."""
+
+    terminated: bool
+    truncated: bool
+
+
+def seat_end(seat: str, info: Mapping[str, Any], *, terminated: bool, truncated: bool) -> SeatEnd:
+    """How the game of one seat ended, with the step that gave this info or an earlier one.
+
+    `seats_done` of an info lists the seats that play no more, and `seats_truncated` those of them that were cut off. A seat in
+    neither ends as the game does.
+
+    Args:
+        terminated, truncated: How the step ended the game, if it did.
+
+    >>> info = {"seats_done": ["left", "right"], "seats_truncated": ["right"]}
+    >>> seat_end("left", info, terminated=True, truncated=False), seat_end("right", info, terminated=True, truncated=False)
+    (SeatEnd(terminated=True, truncated=False), SeatEnd(terminated=False, truncated=True))
+    """
+    if seat in info.get("seats_done", ()):
+        is_cut_off = seat in info.get("seats_truncated", ())
+        return SeatEnd(not is_cut_off, is_cut_off)
+    return SeatEnd(terminated, truncated and not terminated)
 
 
 def clean_text(text: str) -> str:

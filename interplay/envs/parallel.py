@@ -19,8 +19,9 @@ class ParallelGame(PlayableEnv):
 
     `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward. As PettingZoo defines it,
     each agent terminates or is truncated by itself; the game ends when all have. Until then a seat that is done gets reward 0.0
-    and keeps its last observation, its action is ignored, and `info["seats_done"]` lists it. The game counts as terminated if
-    any agent terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
+    and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those seats, and
+    `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any agent
+    terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
 
     Args:
         env: The `pettingzoo.ParallelEnv`, made with `render_mode="rgb_array"`.
@@ -46,7 +47,7 @@ class ParallelGame(PlayableEnv):
         self._agents = dict(zip(task.seats, agents, strict=True))
         self.action_space = gymnasium.spaces.Dict({seat: env.action_space(agent) for seat, agent in self._agents.items()})
         self._seen: dict[str, Any] = {}
-        self._done: dict[str, bool] = {}
+        self._done: dict[str, bool] = {}  # seat -> whether it terminated
         self._picture: np.ndarray | None = None
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -92,7 +93,9 @@ class ParallelGame(PlayableEnv):
     def _info(self, infos: Mapping[Any, Mapping[str, Any]]) -> dict[str, Any]:
         """The infos of the agents in one table, and who is done."""
         info = {f"{seat}.{name}": value for seat, agent in self._agents.items() for name, value in infos.get(agent, {}).items()}
-        return info | ({"seats_done": [seat for seat in self._agents if seat in self._done]} if self._done else {})
+        done = [seat for seat in self._agents if seat in self._done]
+        cut_off = [seat for seat in done if not self._done[seat]]
+        return info | ({"seats_done": done} if done else {}) | ({"seats_truncated": cut_off} if cut_off else {})
 
     def observation_of(self, seat: str) -> Any:
         """What the agent in this seat observed last."""

@@ -51,14 +51,23 @@ class StudyRules:
         return RulesOfStudy(self._by_hash[content_hash], closed_at, content_hash)
 
 
+def check_not_banned(is_banned: bool) -> None:
+    """Refuse a judge who was banned.
+
+    Raises:
+        BannedError: Saying so.
+    """
+    if is_banned:
+        raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
+
+
 def check_judge(state: store.JudgeState, rules: Rules) -> None:
     """Refuse a judge who may not answer. Whether the study is closed does not matter: what was served before is still taken.
 
     Raises:
         BannedError, QuotaReachedError: As they say.
     """
-    if state.is_banned:
-        raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
+    check_not_banned(state.is_banned)
     limit = rules.max_answers_per_judge
     if limit is not None and state.num_answers >= limit:
         raise QuotaReachedError(f"you have given all {limit} answers that one judge may give here; thank you")

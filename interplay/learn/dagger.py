@@ -25,18 +25,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from gymnasium.spaces import Discrete
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.asked import Asked
-from interplay.agents.policy import action_space_of, is_policy_folder, read_description
+from interplay.agents.description import read_description
+from interplay.agents.policy import action_space_of, is_policy_folder
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
+from interplay.learn.discrete import require_discrete
+from interplay.learn.reading import owners_of, starts_of, stream_of
 from interplay.learn.settings import DaggerConfig
 from interplay.learn.train import check_seat, check_torch, claimed, model_folder, train
-from interplay.learn.transitions import TransitionError
+from interplay.learn.transitions import Owner, TransitionError
 from interplay.tasks import Task, find
 
 if TYPE_CHECKING:
@@ -144,9 +146,7 @@ def dagger(
         raise ConfigError(f"there is a policy {name!r} in {folder} already\nChoose another name, or delete that folder first.")
     task = find(config.task)
     check_seat(config, task)
-    space = action_space_of(task, config.seat)
-    if not isinstance(space, Discrete):
-        raise TransitionError(f"task {task.id} has actions in {space}; dagger needs discrete ones")
+    require_discrete(action_space_of(task, config.seat), task, config.algorithm)
     expert = None if config.by_person else find_agent(config.expert, archive).name
     check_torch()
     with claimed(folder, name, resume=True):
@@ -223,7 +223,7 @@ def _learner_plays(archive: Archive, task: Task, config: DaggerConfig, one: Roun
         rng = np.random.default_rng((config.seed, _WORLDS, one.number, number))
         seed = task.draw_seed(rng)
         episode = rollout(archive, task, agents, seed, rng=rng, max_steps=(config.labels - one.num_labels) * skip)
-        one = replace(one, games=(*one.games, _game(episode, seat, one.player, -(-episode.num_steps // skip))))
+        one = replace(one, games=(*one.games, _game(episode, seat, one.player, len(starts_of(episode.ended(seat)[0], skip)))))
         one = replace(one, is_complete=one.num_labels >= config.labels)
         yield one
     report(what, config.labels, config.labels)
@@ -289,13 +289,10 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
     """In how many decisions of an episode a person acted all the time."""
-    people = {held.actor for held in episode.seats if held.actor_kind == "human" and actor in (None, "human", held.actor)}
-    acted = np.isin(_owners(episode, seat), list(people))
-    return int(np.logical_and.reduceat(acted, np.arange(0, len(acted), skip)).sum())
-
-
-def _owners(episode: Episode, seat: str) -> np.ndarray:
-    return np.array(episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps])
+    names: dict[Owner, int] = {}
+    owners = stream_of(episode, seat, starts_of(episode.ended(seat)[0], skip), names)["owners"]
+    people = [code for owner, code in names.items() if owner.kind == "human" and actor in (None, "human", owner.name)]
+    return int(np.isin(owners, people).sum())
 
 
 def _game(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
@@ -303,7 +300,9 @@ def _game(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
     labels = episode.labels(seat)
     num_own = num_matched = 0
     if labels is not None:
-        own = _owners(episode, seat) == player
+        names: dict[Owner, int] = {}
+        owners = owners_of(episode, seat, names)
+        own = np.isin(owners, [code for owner, code in names.items() if owner.name == player])
         num_own, num_matched = int(own.sum()), int((own & (episode.actions(seat) == labels)).sum())
     earned = sum(held.total_reward for held in episode.seats if held.seat == seat)
     return Game(episode.id, episode.seed, num_labels, num_own, num_matched, earned)
@@ -356,7 +355,7 @@ def _log(archive: Archive, folder: Path, rounds: Sequence[Round]) -> list[dict[s
     lines = []
     for one in rounds:
         num_own = sum(game.num_own for game in one.games)
-        metrics = read_description(archive.root / "models" / one.agent)["metrics"]
+        metrics = read_description(archive.root / "models" / one.agent).get("metrics", {})
         lines.append(
             {
                 "round": one.number,

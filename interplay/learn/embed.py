@@ -240,21 +240,19 @@ def _here(jobs: Iterable[_Job], num_threads: int) -> Iterator[tuple[_Job, int | 
 
 
 def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, int | SourceError]]:
-    workers = process_pool(min(processes, max(1, len(jobs))))
-    try:
+    with process_pool(min(processes, max(1, len(jobs)))) as workers:
         futures = {workers.submit(_work, job): job for job in jobs}
-        for future in as_completed(futures):
-            error = future.exception()
-            if error is not None and not isinstance(error, SourceError):
-                raise error
-            yield futures[future], error or future.result()
-    except BrokenProcessPool:
-        raise EmbedError(
-            "a process that embeds was ended from outside, perhaps because there was too little memory\n"
-            "Finished shards are kept. Run the same command again with fewer --processes."
-        ) from None
-    finally:
-        workers.shutdown(cancel_futures=True)
+        try:
+            for future in as_completed(futures):
+                error = future.exception()
+                if error is not None and not isinstance(error, SourceError):
+                    raise error
+                yield futures[future], error or future.result()
+        except BrokenProcessPool:
+            raise EmbedError(
+                "a process that embeds was ended from outside, perhaps because there was too little memory\n"
+                "Finished shards are kept. Run the same command again with fewer --processes."
+            ) from None
 
 
 @cache

@@ -111,7 +111,7 @@ def load_embedded(
                 "different networks\nEmbed all episodes with one network, in a folder of its own:  "
                 f"interplay demos embed --task {episode.task_id} --vpt NAME --out DIR"
             )
-        starts = np.arange(episode.num_steps)
+        starts = np.arange(episode.ended(seat)[0])
         stream = stream_of(episode, seat, starts, names) | {
             "at": base + starts,
             "first": np.full(len(starts), base),

@@ -46,6 +46,7 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
         ax: Where to draw; a new figure if None.
     """
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import MaxNLocator
 
     if ax is None:
         _, ax = plt.subplots()
@@ -58,6 +59,7 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
         value = final[f"validation_{name}"]
         ax.plot([final["update"]], [value], "D", color="#c4572e", label=f"held-out episodes: {value:.3g}")
     ax.set_xlabel("updates")
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     ax.set_ylabel(
         {"accuracy": "share of actions matched", "return": "mean return of the last games"}.get(name, name.replace("_", " "))
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
-_VERSION = 2
+_VERSION = 3
 
 
 def load(
@@ -209,6 +209,7 @@ def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callabl
         if space is not None and not is_composed(space):
             raise TransitionError(f"episode {episode.id} of {episode.task_id} has actions in {space}, not keys and a camera")
         parts = episode.action_parts(seat)  # refuses a seat that is not there
+        parts = {name: values[: episode.ended(seat)[0]] for name, values in parts.items()}
         return lambda starts: choices_of(parts, starts)
     taken = episode.actions(seat)
     if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
@@ -216,7 +217,7 @@ def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callabl
             f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
             "learning here needs one whole number per step"
         )
-    return lambda starts: held_actions(taken, starts)
+    return lambda starts: held_actions(taken[: episode.ended(seat)[0]], starts)
 
 
 def _streams(
@@ -226,17 +227,13 @@ def _streams(
     view = pipeline(asked["observation"])
     actions = actions_of(episode, asked["seat"], composed=asked["composed"])
     labels = None if asked["composed"] else episode.labels(asked["seat"])
-    num_steps = episode.num_steps
-    starts = {
-        offset: np.array(sorted({0, *range(offset, num_steps, view.frame_skip)}), np.int64)
-        for offset in asked["offsets"]
-        if offset < num_steps
-    }
+    num_steps, _ = episode.ended(asked["seat"])
+    starts = {offset: starts_of(num_steps, view.frame_skip, offset) for offset in asked["offsets"] if offset < num_steps}
     bases, base = {}, pictures.num_pictures
     for offset, its_starts in starts.items():
         bases[offset] = base
         base += len(its_starts) + 1
-    _write_pictures(episode, asked["observation"], bases, pictures)
+    _write_pictures(episode, asked["seat"], asked["observation"], bases, pictures)
     pictures.num_pictures = base
     for offset, its_starts in starts.items():
         yield stream_of(episode, asked["seat"], its_starts, names) | {
@@ -245,8 +242,17 @@ def _streams(
             "actions": actions(its_starts),
             "offsets": np.full(len(its_starts), offset),
             "episodes": np.full(len(its_starts), index),
-            "labels": np.full(len(its_starts), -1) if labels is None else held_actions(labels, its_starts),
+            "labels": np.full(len(its_starts), -1) if labels is None else held_actions(labels[:num_steps], its_starts),
         }
+
+
+def starts_of(num_steps: int, frame_skip: int, offset: int = 0) -> np.ndarray:
+    """Where the decisions of a stream begin, int64: at the first step, then at the offset and every `frame_skip` steps on.
+
+    >>> starts_of(10, 4).tolist(), starts_of(10, 4, 3).tolist()
+    ([0, 4, 8], [0, 3, 7])
+    """
+    return np.array(sorted({0, *range(offset, num_steps, frame_skip)}), np.int64)
 
 
 def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dict[Owner, int]) -> dict[str, np.ndarray]:
@@ -255,25 +261,27 @@ def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dic
     Args:
         names: Of who acted, to which those of this episode are added.
     """
-    rewards = episode.rewards(seat)
+    num_steps, end = episode.ended(seat)
+    rewards = episode.rewards(seat)[:num_steps]
     rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
-    owners = _owners(episode, seat, names)
+    owners = owners_of(episode, seat, names)[:num_steps]
     is_person = np.isin(owners, [code for owner, code in names.items() if owner.kind == "human"])
     is_last = np.arange(len(starts)) == len(starts) - 1
     least, most = (function.reduceat(owners, starts) for function in (np.minimum, np.maximum))
     return {
         "rewards": np.add.reduceat(rewards, starts),
-        "terminated": is_last & episode.terminated,
-        "truncated": is_last & (episode.truncated or not episode.terminated),
+        "terminated": is_last & end.terminated,
+        "truncated": is_last & end.truncated,
         "steps": starts,
-        "held": np.diff(np.append(starts, episode.num_steps)),
+        "held": np.diff(np.append(starts, num_steps)),
         "owners": np.where(least == most, least, -1),
         "until_takeover": until_takeover(is_person, starts),
     }
 
 
-def _write_pictures(episode: Episode, observation: str, bases: dict[int, int], pictures: _Pictures) -> None:
+def _write_pictures(episode: Episode, seat: str | None, observation: str, bases: dict[int, int], pictures: _Pictures) -> None:
     """Write what is seen at each decision of each offset, and at the end, from a stream's base on."""
+    num_steps, _ = episode.ended(seat)
     views = {offset: pipeline(observation) for offset in bases}
     written = dict.fromkeys(bases, 0)
 
@@ -281,20 +289,20 @@ def _write_pictures(episode: Episode, observation: str, bases: dict[int, int], p
         pictures.write(bases[offset] + written[offset], seen[-1] if view.stack else seen)
         written[offset] += 1
 
-    for step, frame in enumerate(_frames(episode, pipeline(observation))):
+    for step, frame in enumerate(_frames(episode, seat, num_steps, pipeline(observation))):
         for offset, view in views.items():
             if step in (0, offset):  # the first picture of a shifted stream is of the first frame
                 write(offset, view, view.reset(frame))
             elif step > offset:
-                seen = view.push(frame, ended=step == episode.num_steps)
+                seen = view.push(frame, ended=step == num_steps)
                 if seen is not None:
                     write(offset, view, seen)
 
 
-def _frames(episode: Episode, view: Pipeline) -> Iterator[Frame]:
-    """T + 1 frames of what a pipeline looks at."""
+def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) -> Iterator[Frame]:
+    """The frames of so many steps, and the one after them, of what a pipeline looks at."""
     if view.looks_at == "view":
-        yield from episode.observed.passing(0, episode.num_steps + 1)
+        yield from episode.observed.passing(0, num_steps + 1)
         return
     space = episode.header.observation_space
     if space is None:
@@ -302,11 +310,13 @@ def _frames(episode: Episode, view: Pipeline) -> Iterator[Frame]:
             f"episode {episode.id} of {episode.task_id} keeps no numbers, only what was seen; "
             f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
         )
-    for value in episode.raw_observations():
-        yield Frame(np.asarray(gymnasium.spaces.flatten(space, value), np.float32))
+    seats = episode.header.seats
+    for value in episode.raw_observations()[: num_steps + 1]:
+        own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
+        yield Frame(np.asarray(gymnasium.spaces.flatten(*own), np.float32))
 
 
-def _owners(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:
+def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:
     """int16, shape (T,): who acted at each step, as an index into `names`, which grows; -1 for nobody."""
     seat = episode.header.seats[0] if seat is None else seat
     holders = {held.actor: Owner(held.actor, held.actor_kind) for held in episode.seats if held.seat == seat}

@@ -14,6 +14,7 @@ from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
+from interplay.learn.discrete import require_discrete
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
 from interplay.learn.settings import CloneConfig
@@ -131,11 +132,11 @@ def _space_of(config: TrainingConfig, task: Task) -> gymnasium.Space[Any]:
     """What the network chooses from.
 
     Raises:
-        TransitionError: If a task's actions are not composed where they must be.
+        TransitionError: If a task's actions are composed where they must not be, or the other way round.
     """
     space = action_space_of(task, config.seat)
     if not config.is_composed:
-        return space
+        return require_discrete(space, task, config.algorithm)
     if not is_composed(space):
         raise TransitionError(
             f"task {task.id} has actions in {space}; {config.algorithm} needs keys and a camera, as the block world has them\n"

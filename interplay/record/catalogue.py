@@ -23,14 +23,15 @@ from interplay.tasks import Task
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
 
 
-def parse_condition(text: str, names: Iterable[str] = ()) -> Condition:
+def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
     """Read one comparison, `name operator value`.
 
     A value that is a number is compared as a number; anything else, and anything in quotes, as a text.
 
     Args:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
-        names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused.
+        names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused. None where
+            there is no catalogue to ask: every name is taken.
     Raises:
         ConditionError: If it cannot be read.
         NotFoundError: If the name is unknown; the nearest is offered.
@@ -57,8 +58,8 @@ def parse_condition(text: str, names: Iterable[str] = ()) -> Condition:
         else:
             if math.isnan(value):
                 raise _bad(text, "nothing compares with nan")
-    known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *names}
-    if name not in known:
+    known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *(names or ())}
+    if names is not None and name not in known:
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
     of_seat = name.rpartition(".")[2] if name.startswith(SEAT) else ""
     if isinstance(value, str) and (name in NUMBER_COLUMNS or of_seat in SEAT_NUMBERS):

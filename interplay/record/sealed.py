@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from interplay.envs.base import FramePolicy, PlayableEnv
+from interplay.envs.info import SeatEnd, seat_end
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames, IndexedSource, ReplaySource
@@ -248,6 +249,19 @@ class Episode:
     def rewards(self, seat: str | None = None) -> np.ndarray:
         """Rewards of a seat (the first by default), float64, shape (T,)."""
         return self._column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
+
+    def ended(self, seat: str | None = None) -> tuple[int, SeatEnd]:
+        """After how many steps the game of a seat (the first by default) ended, and how: some worlds let others play on."""
+        seat = self._seat(seat)
+        whole = SeatEnd(self.terminated, self.truncated or not self.terminated)
+        if len(self.header.seats) == 1:
+            return self.num_steps, whole
+        infos = [json.loads(text or "{}") for text in self._column("info").slice(1, self.num_steps).to_pylist()]
+        num_steps = next((step for step, info in enumerate(infos, 1) if seat in info.get("seats_done", ())), self.num_steps)
+        last = infos[-1] if infos else {}
+        if "seats_truncated" not in last and len(last.get("seats_done", ())) == len(self.header.seats) and not self.terminated:
+            return num_steps, whole  # recordings of before infos said who was cut off: here, all were
+        return num_steps, seat_end(seat, last, **whole._asdict())
 
     def raw_observations(self) -> np.ndarray:
         """What the environment itself returned, shape (T + 1, ...); for worlds whose observation is not the view.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from interplay.envs.base import PlayableEnv
+from interplay.envs.info import SeatEnd, seat_end
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder
 from interplay.record.schema import InputTiming, PaintedPicture
@@ -32,6 +33,10 @@ class Step(NamedTuple):
     terminated: bool
     truncated: bool
     info: dict[str, Any]
+
+    def end_of(self, seat: str) -> SeatEnd:
+        """How the game of one seat has ended; some worlds let others play on."""
+        return seat_end(seat, self.info, terminated=self.terminated, truncated=self.truncated)
 
 
 class RecordedEpisode:

@@ -114,6 +114,15 @@ def rewrite(folder, **changes):
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def set_network(folder, **changes):
+    rewrite(folder, architecture={**ARCHITECTURE, **changes})
+
+
+def drop(folder, key):
+    path = folder / "model.json"
+    path.write_text(json.dumps({name: value for name, value in json.loads(path.read_text()).items() if name != key}))
+
+
 def flip_a_byte(path):
     data = bytearray(path.read_bytes())
     data[-100] ^= 1
@@ -128,11 +137,39 @@ def flip_a_byte(path):
         (lambda folder: (folder / "model.json").write_text('{"format": '), "model.json is damaged"),
         (lambda folder: (folder / "model.json").write_text("[1]"), "does not describe a policy"),
         (lambda folder: rewrite(folder, version=3), "has version 3, this Interplay reads 1 to 2"),
-        (lambda folder: rewrite(folder, temperature="hot"), "'temperature' is 'hot', expected a number"),
+        (lambda folder: rewrite(folder, temperature="hot"), "'temperature': it is 'hot', expected a number from 0 to 100"),
+        (lambda folder: rewrite(folder, temperature=float("nan")), "'temperature': it is nan, expected a number from 0 to 100"),
+        (lambda folder: rewrite(folder, temperature=float("inf")), "'temperature': it is inf, expected a number"),
+        (lambda folder: rewrite(folder, temperature=-1), "'temperature': it is -1, expected a number"),
+        (lambda folder: rewrite(folder, temperature=True), "'temperature': it is True, expected a number"),
+        (lambda folder: rewrite(folder, env={"options": {}}), "'env': its 'id' is None, expected a text"),
+        (lambda folder: rewrite(folder, observation="dqm"), "'observation': unknown pipeline 'dqm'.*did you mean 'dqn'"),
+        (
+            lambda folder: rewrite(folder, actions={"kind": "Discrete"}),
+            r"'actions': it is .*, expected a space \(KeyError: 'n'",
+        ),
+        (lambda folder: rewrite(folder, actions={"kind": "Discrete", "n": 10**9, "start": 0}), "would give 1000000000 numbers"),
+        (lambda folder: rewrite(folder, coding="vpt"), r"'actions': they are Discrete\(18\), expected MultiDiscrete"),
+        (lambda folder: rewrite(folder, embedding={"network": "../x", "weights_sha256": ""}), "'embedding': it is .*a name"),
+        (lambda folder: drop(folder, "task"), "'task': it is missing"),
+        (lambda folder: set_network(folder, outputs=float("nan")), "'outputs' is nan, expected a whole number from 1 to 65536"),
+        (lambda folder: set_network(folder, outputs="18"), "'outputs' is '18', expected a whole number"),
+        (
+            lambda folder: set_network(folder, outputs=10**12),
+            "'outputs' is 1000000000000, expected a whole number from 1 to 65536",
+        ),
+        (lambda folder: set_network(folder, units=3), "unknown setting of network architecture 'feedforward': 'units'"),
+        (lambda folder: set_network(folder, encoder=7), "encoder is 7, expected a table with a name"),
+        (lambda folder: set_network(folder, encoder={"name": "conv"}), "encoder 'conv': 'shape' is missing"),
+        (
+            lambda folder: set_network(folder, encoder={"name": "conv", "shape": [4]}),
+            r"'shape' is \[4\], expected that of pict",
+        ),
+        (lambda folder: set_network(folder, encoder={"name": "mlp", "shape": [65536] * 4}), "'architecture'"),
         (lambda folder: flip_a_byte(folder / "model.safetensors"), "is not the file that model.json describes"),
         (
             lambda folder: rewrite(folder, architecture={**ARCHITECTURE, "outputs": 6}),
-            "weights do not fit the architecture",
+            r"'architecture': its network gives 6 numbers, expected 18 for 'actions' in Discrete\(18\)",
         ),
         (
             lambda folder: rewrite(

@@ -144,7 +144,10 @@ def test_agents_end_one_by_one_and_the_game_with_the_last(last_one, terminated):
     ]
     assert [step[2:4] for step in steps] == [(False, False)] * 4 + [(terminated, not terminated)]
     assert [step[4].get("seats_done") for step in steps] == [None, ["x"], ["x", "y"], ["x", "y"], ["x", "y", "z"]]
-    assert [sorted(step[4].keys() - {"seats_done"}) for step in steps][2:4] == [["y.total", "z.total"], ["z.total"]]
+    assert [step[4].get("seats_truncated") for step in steps[:4]] == [None, None, ["y"], ["y"]]
+    assert steps[4][4]["seats_truncated"] == (["y", "z"] if last_one == "truncated" else ["y"])
+    named = {"seats_done", "seats_truncated"}
+    assert [sorted(step[4].keys() - named) for step in steps][2:4] == [["y.total", "z.total"], ["z.total"]]
     assert steps[4][0]["x"].tolist() == [2, 6]  # what x saw last
     assert steps[4][0]["z"].tolist() == [5, 10]  # 3 + 3 + 2 + 1 + 1: actions of those who are done do not count
     assert all(env.observation_space.contains(step[0]) for step in steps)

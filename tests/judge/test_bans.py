@@ -113,11 +113,14 @@ def test_a_banned_judge_is_refused_and_their_late_answer_too(judging, archive, c
     ban(archive, "mallory")
     assert judging.get(served.id, "mallory").state == "released"
     with pytest.raises(BannedError, match="answers of this judge are not accepted"):
+        judging.video(served.id, "left", "mallory")
+    with pytest.raises(BannedError, match="answers of this judge are not accepted"):
         judging.serve("mallory", TASK)
     with pytest.raises(BannedError):
         judging.answer(served.id, "mallory", **form(TASK))
     assert judging.heartbeat(served.id, "mallory") == "released"
     unban(archive, "mallory")
+    assert judging.video(served.id, "left", "mallory")[0].exists()
     judging.answer(served.id, "mallory", **form(TASK))
 
 

@@ -27,10 +27,12 @@ from interplay.judge.published import DatasetError, Selection, export_answers, e
 from interplay.judge.published.row import load_json
 from interplay.judge.published.segments import export_segments, import_segments, is_of_segments
 from interplay.judge.segments.choosing import next_pair
+from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
 from interplay.judge.segments.opening import SegmentError, SegmentStudies
 from interplay.play.connections.tokens import operator_token
+from interplay.record.clips import film
 from interplay.store import EpisodeSeat, Participant
 from interplay.store import judging as store
 from interplay.store.entrants import admit, agree
@@ -108,7 +110,9 @@ def test_what_is_sent_holds_the_frames_of_the_segment_and_no_other(archive, judg
     av = pytest.importorskip("av")
     segments = study_of_segments(archive, "lab", now=NOW, number=4, seconds=1)
     for segment in segments:
-        judging.clips.make(segment, judging.clips.path(segment))
+        name = clip_of_segment(segment).name
+        archive.video_path(name).unlink()
+        film(archive, name)
     headers = {"Authorization": f"Bearer {operator_token(archive.root)}"}
     client = TestClient(create_app(archive, judging=judging), headers=headers)
     served = client.post("/api/judge/matches", json={"judge": "robot", "study": "lab"}).json()

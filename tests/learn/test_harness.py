@@ -14,9 +14,11 @@ from toy_runs import LAKE, config_of, fit, practise_again, practise_in, train_ag
 from toy_transitions import corridor, make_transitions
 
 from interplay.agents.policy import load_policy
+from interplay.envs import minerl_actions
 from interplay.learn import CONFIGS, ConfigError, FilteredBCConfig, RunError, TransitionError
 from interplay.learn.algorithms import LEARNERS
 from interplay.learn.config import CHECKPOINT
+from interplay.learn.discrete import require_discrete
 from interplay.learn.harness.learner import Batch, Given
 from interplay.learn.harness.run import run
 from interplay.learn.plots import read_metrics
@@ -106,9 +108,17 @@ def test_episodes_without_rewards_teach_nothing_but_cloning(name, tmp_path):
     assert not (tmp_path / "m").exists()
 
 
-def test_actions_that_are_no_whole_numbers_are_refused(tmp_path):
+def test_actions_that_are_no_whole_numbers_are_refused():
     with pytest.raises(TransitionError, match=r"has actions in Box.*dqn needs discrete ones"):
-        run(LEARNERS["dqn"], corridor(), config_of("dqn"), LAKE, Box(-1, 1, (2,)), tmp_path / "m")
+        require_discrete(Box(-1, 1, (2,)), LAKE, "dqn")
+    with pytest.raises(TransitionError, match=r"are keys and a camera; bc needs .*\nLearn .*interplay learn clone --task gymn"):
+        require_discrete(minerl_actions.action_space(), LAKE, "bc")
+
+
+def test_a_run_that_had_no_time_keeps_no_policy(tmp_path):
+    with pytest.raises(RunError, match=r"max_seconds is 1e-06, and that was over before the first update.*\nGive it more time"):
+        fit(corridor(), config_of("dqn", max_seconds=1e-6), tmp_path / "m")
+    assert not (tmp_path / "m" / "model.json").exists()
 
 
 def test_shifting_numbers_is_refused(tmp_path):

@@ -7,6 +7,9 @@ import sys
 import pytest
 
 from interplay.cli import main
+from interplay.cli.learn import _stoppable
+from interplay.learn import BCConfig
+from interplay.learn.config import CHECKPOINT
 
 
 def run(capsys, *arguments):
@@ -130,3 +133,22 @@ def test_mistakes_of_offline_learners_are_answered(archive, capsys, options, sta
     found, _, err = run(capsys, "learn", *options, "--task", "atari/space_invaders", "--out", "m", "--data", archive.root)
     assert found == status
     assert text in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("there", "text"),
+    [
+        ((), "Stopped before the run began: nothing is kept of it."),
+        (("config.json",), "Stopped before the first checkpoint: only the settings are kept"),
+        (("config.json", CHECKPOINT), "the last checkpoint is kept"),
+        (("config.json", "rounds.json"), "the games and agents of finished rounds are kept"),
+    ],
+)
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(there, text, tmp_path, capsys):
+    for name in there:
+        (tmp_path / name).touch()
+    with pytest.raises(KeyboardInterrupt), _stoppable(tmp_path, BCConfig("t"), " --data d"):
+        raise KeyboardInterrupt
+    said = capsys.readouterr().err
+    assert text in said
+    assert (f"Continue:  interplay learn bc --out {tmp_path.name} --resume --data d" in said) == bool(there)

@@ -154,6 +154,20 @@ def test_losses_gradients_and_weights_after_three_updates_equal_the_equations():
             assert np.allclose(value.detach().numpy(), plain.weights[f"{name}.{part}"], atol=1e-5)
 
 
+def test_a_seat_that_is_cut_off_while_others_play_on_counts_what_would_have_followed():
+    config = PPOConfig(task="t", games=2, horizon=4, batch_size=8, hidden=(5,), gamma=0.9, gae_lambda=0.8)
+    learner = PPO(config, Given((3,), 3, np.empty(0, int), torch.device("cpu")))
+    played = played_by_hand(np.random.default_rng(1))
+    cut_off = np.zeros((4, 2), bool)
+    cut_off[0, 1] = True
+    early = replace(played, truncated=played.truncated | cut_off)
+    with torch.no_grad():
+        before, after = learner.critic(torch.from_numpy(played.observations[:2, 1]))[:, 0].tolist()
+    surprise = played.rewards[0, 1] + 0.9 * after - before
+    which = np.flatnonzero(played.is_playing).tolist().index(1)
+    assert learner.decisions(early).advantages[which].item() == pytest.approx(surprise, abs=1e-6)
+
+
 def test_rewards_are_clipped_where_a_run_asks_for_it():
     config = PPOConfig(task="t", games=2, horizon=4, batch_size=8, hidden=(5,), reward_scale=2.0, reward_clip=1.0)
     learner = PPO(config, Given((3,), 3, np.empty(0, int), torch.device("cpu")))
@@ -189,7 +203,9 @@ def test_each_seat_gives_its_own_experience_until_it_is_done(monkeypatch):
     assert z == [True] * 7
     assert played.rewards[:5, 2].tolist() == [1, 2, 3, 4, 5]
     assert played.terminated[:, 0].tolist() == [False, True, False, False, False, False, True]
-    assert played.terminated[:, 2].tolist() == [False, False, False, False, True, False, False]
+    assert played.truncated[:, 1].tolist() == [False, False, True, False, False, False, False]
+    assert played.truncated[:, 2].tolist() == [False, False, False, False, True, False, False], "the limit, though x fell"
+    assert not played.terminated[:, 1:3].any()
     assert played.ends.tolist() == [[4, slot] for slot in range(6)]
     assert played.returns == [(3 + 6 + 15) / 3] * 2
     assert played.final_observations[:3, 0].tolist() == [2, 3, 5]  # the step that each saw last
@@ -354,7 +370,7 @@ def test_an_agent_that_learned_in_every_seat_sits_in_any(data, capsys):
     [
         (["--task", "gymnasium/pendulum", "--observation", "state"], 1, "gymnasium/pendulum has actions in Box"),
         (["--task", "gymnasium/pendulum", "--observation", "state"], 1, "ppo needs discrete ones"),
-        (["--task", "together/cooperative_pong", "--observation", "state"], 1, "gives no numbers, only pictures"),
+        (["--task", "together/cooperative_pong", "--observation", "state"], 1, "for --observation: dqn, native, pixels"),
         (["--task", "together/cooperative_pong", "--seat", "left"], 1, "plays every seat of a task (left, right)"),
         (["--observation", "state", "--reward", "wid"], 2, "unknown reward 'wid'; did you mean 'wide'"),
         (["--observation", "state", "--reward", "wide"], 1, "observations of shape (17,), and these games have (16,)"),

@@ -1,6 +1,8 @@
 """Streams hold every reward and every end of their episodes, and are read once."""
 
 import resource
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import interplay.record
 from interplay.envs import make
 from interplay.learn import TransitionError, load
 from interplay.record import Owner, RecordedEpisode, RecordingError
-from interplay.tasks import find
+from interplay.tasks import EnvSpec, find
 
 ALL = (0, 1, 2, 3)
 LAKE = find("gymnasium/frozen_lake")
@@ -155,6 +157,26 @@ def test_each_seat_has_its_own_actions_rewards_and_owners(tmp_path):
     assert (first.names, second.names) == ((("ann", "human"),), (("bot", "agent"),))
     with pytest.raises(TransitionError, match="hold no step"):
         load([episode], observation="native", seat="second", actor="human")
+    archive.close()
+
+
+def test_what_a_seat_did_ends_with_its_own_game(tmp_path, monkeypatch):
+    """Of three runners the first falls, the second is cut off, and the world's limit cuts off the third."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "envs")
+    task = replace(LAKE, env=EnvSpec("pettingzoo:relay_race:relay_race-v0"), seats=("x", "y", "z"))
+    env = make(task)
+    archive = interplay.record.open(tmp_path / "data")
+    recorder = archive.recorder(task, env, seed=1, actor="random", actor_kind="agent")
+    played = RecordedEpisode(env, recorder)
+    played.start(1)
+    while played.outcome is None:
+        played.step({"x": 1, "y": 1, "z": 1})
+    episode = archive.seal(recorder.finish(played.outcome))
+    assert episode.terminated, "as every game in which somebody terminated"
+    for seat, num_steps, terminated in (("x", 2, True), ("y", 3, False), ("z", 5, False)):
+        data = load([episode], observation="state", seat=seat)
+        assert (data.terminated[-1], data.truncated[-1], len(data)) == (terminated, not terminated, num_steps)
+        assert data.pairs(np.array([num_steps - 1]))[1].tolist() == [env.state_of(seat).tolist()], "its own numbers alone"
     archive.close()
 
 

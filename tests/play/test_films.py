@@ -16,6 +16,7 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.beside.films import LATER, NOW, Films
 from interplay.record import Archive, Episode
+from interplay.record.clips import Clip
 from interplay.record.mp4 import probe
 from interplay.tasks import find
 
@@ -62,6 +63,17 @@ def test_a_film_is_made_for_whoever_asks_without_anybody_waiting(archive: Archiv
     assert probe(archive.video_path(episode.id)).num_frames == 61
     assert not films.wanted(episode.id)
     assert os.getpriority(os.PRIO_PROCESS, process_of(films)) == min(19, os.getpriority(os.PRIO_PROCESS, 0) + 10)
+
+
+def test_a_clip_is_made_as_a_film_is_and_says_what_it_lacks(archive: Archive, films: Films) -> None:
+    episode = recorded(archive)
+    clip, other = Clip(episode.id, 8, 27).name, Clip("gone", 8, 27).name
+    assert films.wanted(clip)
+    assert films.wanted(other)
+    until(lambda: films.progress(clip).state == "made" and films.progress(other).state == "failed")
+    assert archive.video_path(clip).parent.name == "clips"
+    assert not archive.video_path(episode.id).exists()
+    assert "gone" in films.progress(other).reason
 
 
 def test_what_somebody_waits_for_is_made_before_what_nobody_asked_for(archive: Archive, films: Films) -> None:

@@ -174,6 +174,22 @@ def test_the_hint_after_a_check_names_the_task_files_that_were_named(run, tmp_pa
     assert "Open it:  interplay study open tea.toml --suite 'my tea.toml'" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        ('where = ["score ~ 3"]', "cannot read the condition 'score ~ 3': it is not of the form NAME OPERATOR VALUE"),
+        ('seat = "frist"', "unknown seat 'frist'; did you mean 'first'"),
+        ("", "has 2 seats, and nothing says whose play is compared"),
+        ('seat = "first"\nwhere = ["anything = 3"]', ""),
+    ],
+)
+def test_the_games_and_the_seat_of_segments_are_checked_before_there_is_a_server(tmp_path, capsys, more, text):
+    begin = STUDY[: STUDY.index("[judging")]
+    (tmp_path / "s.toml").write_text(f'{begin}[judging.segments]\ntask = "overcooked/cramped_room"\n{more}\n')
+    assert (_run(["study", "check", str(tmp_path / "s.toml")]) == 0) == (text == "")
+    assert text in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verb", ["close", "participants", "pay"])
 def test_a_mistyped_study_is_answered_with_the_nearest(run, opened, verb):
     status, _, err = run(f"{verb} cavs")

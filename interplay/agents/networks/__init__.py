@@ -36,7 +36,7 @@ def build(architecture: Mapping[str, Any]) -> Any:
 
     Raises:
         NotFoundError: For an unknown name.
-        TypeError: For arguments the class does not take.
+        ArchitectureError: For a setting that is no value for it.
     """
     return made("network architecture", ARCHITECTURES, architecture)
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from interplay.agents.networks.registry import made
+from interplay.agents.networks.registry import made, require_pictures
 from interplay.errors import InterplayError, unknown_name
 
 NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
@@ -31,6 +31,7 @@ class ConvEncoder(nn.Module):
 
     def __init__(self, shape: Sequence[int], filters: Sequence[Sequence[int]] = NATURE, features: int = 512) -> None:
         super().__init__()
+        require_pictures(shape)
         self.channels_last = shape[2] == 3 and shape[0] > 4
         channels, height, width = (shape[2], shape[0], shape[1]) if self.channels_last else shape
         self.num_convolutions = len(filters)
@@ -108,6 +109,7 @@ class ImpalaEncoder(nn.Module):
         self, shape: Sequence[int], channels: Sequence[int] = (16, 32, 32), blocks: int = 2, features: int = 256
     ) -> None:
         super().__init__()
+        require_pictures(shape)
         self.channels_last = shape[2] == 3 and shape[0] > 4
         inputs, height, width = (shape[2], shape[0], shape[1]) if self.channels_last else shape
         self.stacks = nn.ModuleList()
@@ -136,6 +138,6 @@ def encoder(description: Mapping[str, Any]) -> Any:
 
     Raises:
         NotFoundError: For an unknown name.
-        TypeError: For arguments the class does not take.
+        ArchitectureError: For a setting that is no value for it.
     """
     return made("encoder", ENCODERS, description)

@@ -1,22 +1,77 @@
-"""From a description, as `model.json` holds it, to an object."""
+"""From a description, as `model.json` holds it, to an object; what it says is checked against what the class takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_args, get_origin, get_type_hints
 
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
+
+MOST_UNITS = 65_536
+_MOST = {"blocks": 64}
+"""The largest numbers, where they are not `MOST_UNITS`: a description must not ask for more than a machine can do."""
 
 
-def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Mapping[str, Any]) -> Any:
+class ArchitectureError(InterplayError):
+    """A description that says no network; the text names the setting, what was found and what is expected."""
+
+
+def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any) -> Any:
     """What `registry[description["name"]]` makes of the rest of the description.
 
     Raises:
-        NotFoundError: For an unknown name.
-        TypeError: For arguments it does not take.
+        NotFoundError: For an unknown name, or a setting it does not take.
+        ArchitectureError: For a setting that is missing, or no value for it.
     """
-    arguments = dict(description)
-    name = arguments.pop("name")
+    if not isinstance(description, Mapping) or not isinstance(description.get("name"), str):
+        raise ArchitectureError(f"{kind} is {_short(description)}, expected a table with a name")
+    settings = {key: value for key, value in description.items() if key != "name"}
+    name = description["name"]
     if name not in registry:
         raise unknown_name(kind, name, registry)
-    return registry[name](**arguments)
+    taken = inspect.signature(registry[name]).parameters
+    hints = get_type_hints(registry[name].__init__)  # type: ignore[misc]
+    for key, value in settings.items():
+        if key not in taken:
+            raise unknown_name(f"setting of {kind} {name!r}:", key, taken)
+        _check(f"{kind} {name!r}: {key!r}", value, hints[key], _MOST.get(key, MOST_UNITS))
+    for key, parameter in taken.items():
+        if parameter.default is parameter.empty and key not in settings:
+            raise ArchitectureError(f"{kind} {name!r}: {key!r} is missing")
+    return registry[name](**settings)
+
+
+def _check(where: str, value: Any, hint: Any, most: int) -> None:
+    """Refuse a value that a class does not take: whole numbers count things, other numbers are shares."""
+    if hint is int:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a whole number from 1 to {most}")
+    elif hint is float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # also refuses NaN
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a number from 0 to 1")
+    elif hint is str:
+        if not isinstance(value, str):
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a text")
+    elif get_origin(hint) is Sequence:
+        if isinstance(value, str) or not isinstance(value, Sequence) or not 1 <= len(value) <= 64:
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a list of 1 to 64 values")
+        for item in value:
+            _check(where, item, get_args(hint)[0], most)
+
+
+def require_pictures(shape: Sequence[int]) -> None:
+    """Refuse observations that are no pictures.
+
+    Raises:
+        ArchitectureError: Naming the shape.
+    """
+    if len(shape) != 3:
+        raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")
+
+
+def _short(value: Any) -> str:
+    """A value as an error repeats it."""
+    text = repr(value) if not isinstance(value, float) or math.isfinite(value) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

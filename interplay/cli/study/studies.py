@@ -251,6 +251,7 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
         InterplayError: Naming file, key and remedy.
     """
     from interplay.judge import Rules
+    from interplay.judge.segments.opening import check_segments
     from interplay.study import StudyError
     from interplay.study.definition import find_study
     from interplay.study.hit_plan import settings_of
@@ -261,11 +262,15 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
         settings_of(study)
     tasks = index(suites_with(suite))
     named: dict[str, str] = {}
+    segments = None
     if study.review is not None:
         _check_instances(name, study.review)
     elif study.play is None:
         rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
-        named = dict.fromkeys(rules.tasks or (), "judging.tasks")
+        segments = rules.segments
+        named = (
+            dict.fromkeys(rules.tasks or (), "judging.tasks") if segments is None else {segments.task: "judging.segments.task"}
+        )
     else:
         named = {variant.task: f"variants[{place}].task" for place, variant in enumerate(study.play.variants)}
     for task, where in named.items():
@@ -276,6 +281,8 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
             raise StudyError(
                 f"{name}: {where}: {task} cannot be played; it has only videos to judge\nRemedy: name another task."
             )
+    if segments is not None:
+        check_segments(segments, tasks[segments.task])
     if study.play is not None:
         for place, variant in enumerate(study.play.variants):
             names = dict.fromkeys((*variant.treatment.statistics, study.play.accepted))

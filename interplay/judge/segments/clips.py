@@ -1,52 +1,44 @@
-"""The videos of segments: made once of the recording, frame by frame, and kept; they hold no other frame of the game."""
+"""The videos of segments: clips of their recordings, which whoever films episodes is asked to make, and which are kept."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from interplay.judge.background import Background
-from interplay.record import Episode
-from interplay.record.export import write_mp4
+from interplay.record.clips import Clip
 from interplay.store.judging import SegmentRow
 
 
 class ClipArchive(Protocol):
     """What clips need of `record.Archive`."""
 
-    def get(self, episode_id: str) -> Episode:
-        """A recorded episode."""
-        ...
-
     def video_path(self, episode_id: str) -> Path:
-        """Where an episode's mp4 is or would be."""
+        """Where the mp4 of an episode, or of a clip, is or would be."""
         ...
 
 
-class Clips(Background[SegmentRow]):
-    """Makes the videos of segments.
+class Clips:
+    """Where the videos of segments are, and who makes them.
 
     Args:
         archive: Whose games they are of.
+        want: Called with the name of each clip that is needed and not there; returns whether it is being made.
     """
 
-    def __init__(self, archive: ClipArchive) -> None:
+    def __init__(self, archive: ClipArchive, want: Callable[[str], bool]) -> None:
         self._archive = archive
-        super().__init__("clips", self.path, self.make, "no judge is asked about this segment")
+        self._want = want
 
     def path(self, segment: SegmentRow) -> Path:
-        """Where the video of a segment is or would be; no address leads there but a match's."""
-        name = f"{segment.episode_id}-{segment.first_step}-{segment.last_step}.mp4"
-        return self._archive.video_path(segment.episode_id).parent / "clips" / name
+        """Where the video of a segment is or would be."""
+        return self._archive.video_path(clip_of_segment(segment).name)
 
-    def make(self, segment: SegmentRow, target: Path) -> None:
-        """Film what was seen before the first action of a segment, and after each of its actions.
+    def want(self, segments: Iterable[SegmentRow]) -> bool:
+        """Ask for the videos of these; returns whether any is being made."""
+        return any([self._want(clip_of_segment(one).name) for one in segments])  # of all of them, not only up to the first
 
-        Raises:
-            InterplayError: If the episode cannot be read, or shows no picture, or the file cannot be written.
-        """
-        episode = self._archive.get(segment.episode_id)
-        try:
-            write_mp4(episode, target, frames=episode.observed.range(segment.first_step, segment.last_step + 2))
-        finally:
-            episode.close()  # a world that was played again for it goes at once
+
+def clip_of_segment(segment: SegmentRow) -> Clip:
+    """What is filmed of a segment."""
+    return Clip(segment.episode_id, segment.first_step, segment.last_step)

@@ -10,12 +10,13 @@ import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.segments.choosing import overlap
-from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.drawing import Game, draw_segments
 from interplay.record import Archive, Episode
+from interplay.record.catalogue import parse_condition
+from interplay.record.clips import Clip, film
 from interplay.store import judging as store
-from interplay.store.judging import NewSegment, SegmentRow
+from interplay.store.judging import NewSegment
 from interplay.tasks import Task
 
 
@@ -52,7 +53,7 @@ class SegmentStudies:
         with self._archive.database.read() as session:
             if study_hash and store.segments_of(session, study_hash):
                 return []
-        seat = self._seat(part, task)
+        seat = check_segments(part, task)
         games = self._games(part, task, seat)
         num_steps = part.num_steps(task.frame_rate_hz)
         longest = max(game.num_steps for game in games)
@@ -73,19 +74,6 @@ class SegmentStudies:
             )
         self._look(drawn[0], task)
         return drawn
-
-    def _seat(self, part: Segments, task: Task) -> str:
-        seats = list(task.seats)
-        if part.seat in seats:
-            return part.seat
-        if part.seat:
-            raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
-        if len(seats) > 1:
-            raise SegmentError(
-                f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
-                f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
-            )
-        return seats[0]
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
         """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again
@@ -118,19 +106,34 @@ class SegmentStudies:
 
     def _look(self, drawn: NewSegment, task: Task) -> None:
         """Make one video, so that a task without pictures is refused before anybody is asked to look at it."""
-        clips = Clips(self._archive)
-        held = SegmentRow(0, *drawn, seed=0, task=task.id, task_hash=task.content_hash)
-        target = clips.path(held)
-        if target.exists():
-            return
-        target.parent.mkdir(exist_ok=True)
         try:
-            clips.make(held, target)
+            film(self._archive, Clip(drawn.episode_id, drawn.first_step, drawn.last_step).name)
         except InterplayError as error:
             raise SegmentError(
                 f"the first segment of {task.id} cannot be filmed: {error}\n"
                 "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
             ) from None
+
+
+def check_segments(part: Segments, task: Task) -> str:
+    """Whose play is compared, and whether the conditions on games can be read: what can be told before there are games.
+
+    Raises:
+        NotFoundError: If the task has no such seat.
+        SegmentError: If it has several, and none is named.
+        ConditionError: If a condition cannot be read.
+    """
+    for condition in part.where:
+        parse_condition(condition, None)
+    seats = list(task.seats)
+    if part.seat and part.seat not in seats:
+        raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+    if not part.seat and len(seats) > 1:
+        raise SegmentError(
+            f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
+            f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
+        )
+    return part.seat or seats[0]
 
 
 def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:

@@ -39,7 +39,7 @@ from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPl
 from interplay.judge.serving.served import MatchState, ServedMatch, questions_of
 from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
-from interplay.judge.study_rules import StudyRules, check_judge
+from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
 from interplay.judge.watched import Lengths
 from interplay.store import Match, Problem, bans
 from interplay.store import judging as store
@@ -76,8 +76,8 @@ class Judging:
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
-        want_video: Called with the id of each episode that might be shown next and has no video yet, may be called often;
-            returns whether it is being made.
+        want_video: Called with the id of each episode, and the name of each clip, that might be shown next and has no video
+            yet, may be called often; returns whether it is being made.
         length_s: Video -> how long it is, seconds, None where that is not known; what the page says is believed then.
     """
 
@@ -101,7 +101,7 @@ class Judging:
         self.ratings = Ratings()
         self.release_after_s = release_after_s
         self.rules = OPEN_ROOM if rules is None else rules
-        self.clips = Clips(archive)
+        self.clips = Clips(archive, want_video)
         self._videos = Videos(archive, want_video, self.clips)
         if clock is not None and monotonic is None:
             monotonic = lambda: clock().timestamp()  # noqa: E731
@@ -264,11 +264,13 @@ class Judging:
 
         Raises:
             UnknownMatchError, ForeignMatchError, WithdrawnError: As `get`.
+            BannedError: If the judge was banned since it was served.
         """
         videos = self._videos.of_match(match_id)
         access.check_owner(match_id, videos.judge, judge)
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
+            check_not_banned(bans.is_banned(session, judge))
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:

@@ -30,7 +30,7 @@ class SegmentPlan:
     Attributes:
         part: What the study compares.
         segments: Those that can be shown to this judge: their videos are there.
-        is_missing: Whether there are others whose videos are not.
+        is_making: Whether videos of others are being made.
         sums: Of the reward that says what is asked next; None before one was learned.
         due: Purposes of the checks that it is time for.
         must_check: Whether a check that is due can wait no longer: its block ends.
@@ -39,7 +39,7 @@ class SegmentPlan:
     request: Request
     part: Segments
     segments: list[SegmentRow]
-    is_missing: bool
+    is_making: bool
     sums: Sums | None
     due: Sequence[Purpose]
     must_check: bool
@@ -76,7 +76,7 @@ class SegmentMatchmaker:
         segments = store.segments_of(session, study_hash)
         if not segments:
             raise NothingToJudgeError("this study has no segments of games that may be shown")
-        self._clips.want(segments)
+        is_making = self._clips.want(one for one in segments if not self._has(one))
         person = participant_number(request.judge)
         own = store.games_of(session, person) if person is not None else set()
         due, must_check = checks_of(session, request, rng)
@@ -84,8 +84,7 @@ class SegmentMatchmaker:
         shown = [one for one in segments if self._has(one)]
         if request.rules.attention_every is not None:
             self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
-        is_missing = len(shown) < len(segments)
-        return SegmentPlan(request, part, shown, is_missing, self._sums_of(session, request.study), due, must_check, rng)
+        return SegmentPlan(request, part, shown, is_making, self._sums_of(session, request.study), due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
         """A new match, not entered yet. The transaction must hold `store.lock`.
@@ -103,7 +102,7 @@ class SegmentMatchmaker:
         pair = next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng)
         if pair is not None:
             return match_of(request, pair, now, purpose="segment")
-        if plan.is_missing and self._clips.is_busy:
+        if plan.is_making:
             raise VideosBeingMadeError("the videos of the segments are being made; try again in a minute")
         if taken:
             raise EveryPairTakenError("every pair of segments that can be shown is answered, or is being judged right now")
@@ -116,7 +115,7 @@ class SegmentMatchmaker:
             NothingToJudgeError: If there are none yet.
         """
         segments = store.segments_of(session, study_hash)
-        self._clips.want(segments)
+        self._clips.want(one for one in segments if not self._has(one))
         shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
         others = [one for one in shown[1:] if one.episode_id != shown[0].episode_id] or shown[1:]
         if not others:

@@ -110,11 +110,14 @@ class PPO:
             rewards = torch.from_numpy(played.rewards) * config.reward_scale
             if config.reward_clip:
                 rewards = rewards.clamp(-config.reward_clip, config.reward_clip)
-            steps, slots = played.ends.T
-            cut_off = played.truncated[steps, slots]  # (E,)
-            if cut_off.any():
-                last = torch.from_numpy(played.final_observations[cut_off]).to(device)
-                rewards[steps[cut_off], slots[cut_off]] += config.gamma * self._looked_at(last)[1].cpu()
+            if played.truncated.any():
+                following = values[1:].clone()  # (T, S), of a seat's last observation also while others play on
+                steps, slots = played.ends.T
+                cut_off = played.truncated[steps, slots]  # (E,)
+                if cut_off.any():
+                    last = torch.from_numpy(played.final_observations[cut_off]).to(device)
+                    following[steps[cut_off], slots[cut_off]] = self._looked_at(last)[1].cpu()
+                rewards += config.gamma * following * torch.from_numpy(played.truncated)
             ended = torch.from_numpy(played.terminated | played.truncated)
             advantages = estimated(rewards, values, ended, config.gamma, config.gae_lambda)
         which = torch.from_numpy(np.flatnonzero(played.is_playing)).to(device)

@@ -173,21 +173,17 @@ def _made(archive: Archive, planned: dict[str, tuple[Run, _Job]], jobs: int, rep
         for name, (_, job) in planned.items():
             waiting[pool.submit(_make, job)] = name
         ended: set[str] = set()
-        try:
-            while waiting:
-                done, _ = wait(waiting, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-                for future in done:
-                    name = waiting.pop(future)
-                    ended.add(name)
-                    yield name, _ended(planned[name][0], future)
-                updates = sum(
-                    job.config["updates"] if name in ended else _updates(archive.root / "models" / name)
-                    for name, (_, job) in planned.items()
-                )
-                report("training", updates, total)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+        while waiting:
+            done, _ = wait(waiting, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
+            for future in done:
+                name = waiting.pop(future)
+                ended.add(name)
+                yield name, _ended(planned[name][0], future)
+            updates = sum(
+                job.config["updates"] if name in ended else _updates(archive.root / "models" / name)
+                for name, (_, job) in planned.items()
+            )
+            report("training", updates, total)
 
 
 def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:

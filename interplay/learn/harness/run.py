@@ -99,11 +99,9 @@ def run(
         notes: More for `model.json`, such as the reward that was learned from; JSON values.
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
-        TransitionError: If there is nothing to learn: other actions than discrete ones, or no rewards where they are needed.
+        TransitionError: If there is nothing to learn: no rewards where they are needed.
         RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
     """
-    if not config.is_composed and not isinstance(space, gymnasium.spaces.Discrete):
-        raise TransitionError(f"task {task.id} has actions in {space}; {config.algorithm} needs discrete ones")
     if learner_class.needs_rewards and not np.any(data.rewards):
         raise TransitionError(
             f"{config.algorithm} learns from rewards, and none of the {len(data.counts)} episodes has one other than 0\n"
@@ -276,6 +274,12 @@ def loop(
                 save()
                 saved = watch.clock()
         seconds = seconds_before + watch.clock() - started
+        if update == 0:
+            raise RunError(
+                f"max_seconds is {config.max_seconds:g}, and that was over before the first update: nothing was learned, "
+                f"and no policy is kept\nGive it more time:  {_again(folder, config)} --out {config.run_of(folder)} --resume "
+                "--max-seconds 60"
+            )
         final = {"update": update, "seconds": round(seconds, 3), "final": True}
         final |= {f"training_{name}_last": value for name, value in metrics.last.items() if name in ("loss", "accuracy")}
     except BaseException:

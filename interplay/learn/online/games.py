@@ -10,8 +10,9 @@ from typing import NamedTuple, Self
 import gymnasium
 import numpy as np
 
-from interplay.envs import Observer, make
+from interplay.envs import NoNumbersError, Observer, make, pipeline, pipeline_names
 from interplay.learn.config import RunError
+from interplay.learn.discrete import require_discrete
 from interplay.record import RecordedEpisode
 from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
@@ -168,6 +169,9 @@ class Game:
         try:
             _, info = self._episode.start(self._world_seed)
             self.seen = [observer.reset(info)[self._part] for observer in self._observers]
+        except NoNumbersError as error:
+            having = ", ".join(name for name in pipeline_names() if pipeline(name).looks_at == "view")
+            raise RunError(f"{error}\nObservations of this task, for --observation:  {having}") from None
         except Exception as error:
             raise self._failed(error) from error
 
@@ -204,12 +208,9 @@ class Game:
         self.seen = [one[self._part] for one in seen if one is not None]
         self.earned += rewards
         was_done = self.done.copy()
-        self.done |= [seat in step.info.get("seats_done", ()) for seat in self.seats]
-        if is_over:
-            self.done[:] = True
-        ends = self.done & ~was_done
-        truncated = ends & (is_over and not step.terminated)
-        return Acted(rewards, ends & ~truncated, truncated, is_over)
+        terminated, truncated = np.array([step.end_of(seat) for seat in self.seats]).T
+        self.done |= terminated | truncated
+        return Acted(rewards, terminated & ~was_done, truncated & ~was_done, is_over)
 
     def close(self) -> None:
         """Close the world."""
@@ -303,14 +304,15 @@ def kind_of(task: Task, observation: str) -> Kind:
     """What all seats of a task share.
 
     Raises:
-        RunError: If their actions are not the same discrete ones, or their observations have different shapes.
+        TransitionError: If their actions are not discrete.
+        RunError: If their actions are not the same, their observations have different shapes, or the world gives no such
+            observations.
     """
     game = Game(task, observation, 0, 0)
     try:
         spaces = game.spaces()
         for seat, space in spaces.items():
-            if not isinstance(space, gymnasium.spaces.Discrete):
-                raise RunError(f"task {task.id} has actions in {space}; ppo needs discrete ones")
+            require_discrete(space, task, "ppo")
             if space != spaces[task.seats[0]]:
                 raise RunError(
                     f"the seats of task {task.id} have other actions than each other, and one network plays them all: "

@@ -109,7 +109,7 @@ class Players:
         """Close the games and end the workers."""
         self._games.close()
         for worker in self._workers:
-            worker.shutdown(cancel_futures=True)
+            worker.stop()
 
 
 def _answers(waiting: list[Future[Any]]) -> list[Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from interplay.learn.recordings.counting import all_files
 from interplay.learn.recordings.lines import read_lines
-from interplay.learn.recordings.names import RecordingName, RecordingsError, why_bad
+from interplay.learn.recordings.names import RecordingName, RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError
 from interplay.record.mp4 import probe
 
@@ -75,6 +75,9 @@ def _check(path: Path, task: str | None) -> Checked:
         if abs(num_lines - num_frames) > 1:
             problems.append(f"{num_lines:,} lines, and {num_frames:,} frames in the video; fetch both again, or use --cut")
     if task is None:
-        problems.append(f"no folder on the way to {path.name} says which task it is of")
+        ours = own_task_of(path.absolute().parent.parts)
+        if ours is None:
+            problems.append(f"no folder on the way to {path.name} says which task it is of; import it with --task TASK")
+        task = ours
     name = RecordingName.parse(path.stem)
     return Checked(path, task, num_lines, num_frames, problems, why_bad(path.stem, task), name is not None)

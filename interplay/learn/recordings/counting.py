@@ -59,7 +59,8 @@ def recording_files(folder: Path) -> dict[Path, str]:
     if not found:
         raise RecordingsError(
             f"{folder} holds {len(all_files(folder))} recordings, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}."
+            f"Put them into folders {', '.join(FOLDERS)}; those of another task become episodes without this:  "
+            f"interplay demos import {folder} --task TASK"
         )
     return found  # type: ignore[return-value]
 

@@ -26,7 +26,7 @@ from interplay.learn.recordings.counting import (
 )
 from interplay.learn.recordings.labels import Way
 from interplay.learn.recordings.loading import Loader
-from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, task_ids, why_bad
+from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, own_task_of, task_ids, why_bad
 from interplay.record import Archive, Owner
 from interplay.record.exchange.played_back import Taken
 from interplay.record.exchange.proving import EPISODE_ID, Brought, Imported, Importing, Spaces, imported_name
@@ -92,9 +92,10 @@ def import_recordings(
     of_all = task.id if isinstance(task, Task) else task
     files = {path: of_all or name for path, name in all_files(folder).items()}
     if not any(files.values()):
+        ours = next(filter(None, (own_task_of(path.absolute().parent.parts) for path in files)), "TASK")
         raise RecordingsError(
             f"{folder} holds {len(files)} recordings, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task TASK"
+            f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task {ours}"
         )
     result = ImportedRecordings(Imported())
     paths: dict[str, Path] = {}

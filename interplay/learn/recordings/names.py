@@ -92,6 +92,16 @@ def task_of(parts: Iterable[str]) -> str | None:
     return next((_names()[part] for part in reversed(list(parts)) if part in _names()), None)
 
 
+def own_task_of(parts: Iterable[str]) -> str | None:
+    """The id of our task whose folder of exported recordings is on the way; those need `--task`, which says so.
+
+    >>> own_task_of(["recordings", "first-person-get_log"]), own_task_of(["find-cave"])
+    ('first-person/get_log', None)
+    """
+    ours = {task.id.replace("/", "-"): task.id for suite in builtin_suites() for task in suite.tasks}
+    return next((ours[part] for part in reversed(list(parts)) if part in ours), None)
+
+
 def folder_of(task: str) -> str:
     """The folder of a task's published recordings; other tasks have one of their own name.
 

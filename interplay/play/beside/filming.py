@@ -24,7 +24,7 @@ from typing import Any
 
 import interplay.record
 from interplay.play.workers.processes import shield_from_the_terminal
-from interplay.record.export import write_mp4
+from interplay.record.clips import film
 
 NICENESS = 10
 """Behind all that people wait for; not behind everything, as sealing is: this takes long and is held while games need the core,
@@ -83,17 +83,9 @@ def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], Non
         say(answer)
 
 
-def _film(archive: interplay.record.Archive, episode_id: str, pace: Pace) -> None:
-    """Write the film of an episode where it is not there yet."""
-    episode = archive.get(episode_id)
-    path = archive.video_path(episode_id)
-    if path.exists():
-        return
-    pace.begin(episode.num_steps + 1)
-    write_mp4(
-        episode, path, advance=pace.advance, frames=None if episode.is_video_only else episode.observed
-    )  # as Archive.video
-    episode.close()
+def _film(archive: interplay.record.Archive, name: str, pace: Pace) -> None:
+    """Write the film of an episode, or a clip of one, where it is not there yet."""
+    film(archive, name, begin=pace.begin, advance=pace.advance)
 
 
 def _listen(orders: Iterable[bytes], wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:

@@ -1,4 +1,5 @@
-"""Films of episodes, made one after the other in a process of low priority, and held while games need its core.
+"""Films of episodes, and clips of them (`record.clips`), made one after the other in a process of low priority, and held while
+games need its core.
 
 Anybody may ask for one from any thread (`Films.wanted`) and how far it is (`Films.progress`); nobody waits for it.
 """
@@ -18,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from interplay.errors import InterplayError
 from interplay.play.workers import starting
 from interplay.record import Archive
+from interplay.record.clips import clip_of
 from interplay.record.sealed import no_video
 
 FILMER_MODULE = "interplay.play.beside.filming"
@@ -117,7 +119,7 @@ class Films:
         return self._archive.video_path(episode_id).exists()
 
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
-        """Ask for the film of an episode; does nothing if it is there. Safe to call often.
+        """Ask for the film of an episode, or for a clip by its name; does nothing if it is there. Safe to call often.
 
         Args:
             turn: `NOW`, `SOON` or `LATER`: films of an earlier turn are made first, in the order they were asked for. One that
@@ -199,7 +201,8 @@ class Films:
         while (film := self._next()) is not None:
             again, reason = False, ""
             try:
-                episode = self._archive.get(film.episode_id)
+                clip = clip_of(film.episode_id)
+                episode = self._archive.get(film.episode_id if clip is None else clip.episode_id)
                 if episode.is_video_only:
                     raise no_video(episode)
                 self._filmer = self._filmer or _Filmer(self._archive, self.module)

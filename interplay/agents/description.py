@@ -1,0 +1,182 @@
+"""`model.json`: what a trained policy says about itself, and the checks of it.
+
+It says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
+observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
+Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.composed`).
+Version 1 of it, of earlier releases, knew one network of one discrete seat, and is read as such.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+
+from interplay.agents import actions, composed
+from interplay.envs import pipeline_names
+from interplay.errors import InterplayError, unknown_name
+
+FORMAT = "interplay-policy"
+VERSION = 2
+FILE, WEIGHTS = "model.json", "model.safetensors"
+REMEDY = "Train it again, or copy the whole folder from where it was trained."
+
+MOST_TEMPERATURE = 100.0
+MOST_OUTPUTS = 65_536
+
+
+class PolicyError(InterplayError):
+    """A policy's files are missing, damaged, or do not fit each other or the task."""
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Read and check `model.json`: all that can be known without PyTorch. `check_network` checks the rest.
+
+    Raises:
+        PolicyError: If it is missing, is no JSON, or lacks something; or if a value cannot be: the file, the key, what was
+            found and what is expected are named.
+    """
+    path = folder / FILE
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PolicyError(f"policy {folder.name!r}: {path} is missing\n{REMEDY}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{REMEDY}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise PolicyError(f"policy {folder.name!r}: {path} does not describe a policy (no format {FORMAT!r})\n{REMEDY}")
+    if document.get("version") not in (1, VERSION):
+        raise PolicyError(
+            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads 1 to {VERSION}\n"
+            "Upgrade Interplay, or train the policy again."
+        )
+    if document["version"] == 1:
+        document = _upgraded(document)
+    for key, check in _CHECKS.items():
+        if key in document or key not in _OPTIONAL:
+            problem = check(document.get(key)) if key in document else "it is missing"
+            if problem:
+                raise PolicyError(f"policy {folder.name!r}: {path}: {key!r}: {problem}\n{REMEDY}")
+    if "coding" in document and actions.from_json(document["actions"]) != composed.CHOICES:
+        raise PolicyError(
+            f"policy {folder.name!r}: {path}: 'actions': they are {actions.from_json(document['actions'])}, "
+            f"expected {composed.CHOICES}, as 'coding' says\n{REMEDY}"
+        )
+    return document
+
+
+def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
+    """Refuse an architecture that cannot be, or fits neither the actions nor the weights. Nothing of its size is made.
+
+    Args:
+        weights: As the file has them.
+    Raises:
+        PolicyError: As `read_description`.
+    """
+    import torch
+
+    from interplay.agents import networks
+
+    where = f"policy {folder.name!r}: {folder / FILE}: 'architecture'"
+    try:
+        with torch.device("meta"):  # shapes without numbers
+            network = networks.build(description["architecture"])
+            shape = description["architecture"]["encoder"]["shape"]
+            memory_size = getattr(network, "memory_size", None)
+            seen = [torch.empty(1, *shape), *([] if memory_size is None else [torch.empty(1, memory_size)])]
+            outputs = network(*seen)
+    except (InterplayError, RuntimeError, TypeError, ValueError, OverflowError) as error:
+        raise PolicyError(f"{where}: {' '.join(str(error).split())}\n{REMEDY}") from None
+    given = (outputs if memory_size is None else outputs[0]).shape[1]
+    space = actions.from_json(description["actions"])
+    if given != (needed := actions.num_outputs(space)):
+        raise PolicyError(f"{where}: its network gives {given} numbers, expected {needed} for 'actions' in {space}\n{REMEDY}")
+    try:
+        network.load_state_dict(dict(weights), assign=True)
+    except RuntimeError as error:
+        first_line = " ".join(str(error).split())
+        raise PolicyError(
+            f"policy {folder.name!r}: weights do not fit the architecture {description['architecture']}: {first_line}\n{REMEDY}"
+        ) from None
+
+
+# What a value must be: a sentence about what is wrong, or nothing
+
+
+def _text(value: Any) -> str:
+    return "" if isinstance(value, str) and value.strip() else f"it is {_short(value)}, expected a text"
+
+
+def _table(value: Any) -> str:
+    return "" if isinstance(value, dict) else f"it is {_short(value)}, expected a table"
+
+
+def _temperature(value: Any) -> str:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TEMPERATURE
+    return "" if fits else f"it is {_short(value)}, expected a number from 0 to {MOST_TEMPERATURE:g}"
+
+
+def _env(value: Any) -> str:
+    return _table(value) or (_text(value.get("id")) and f"its 'id' is {_short(value.get('id'))}, expected a text")
+
+
+def _observation(value: Any) -> str:
+    return _text(value) or ("" if value in pipeline_names() else str(unknown_name("pipeline", value, pipeline_names())))
+
+
+def _actions(value: Any) -> str:
+    try:
+        space: gymnasium.Space[Any] = actions.from_json(value)
+        num_outputs = actions.num_outputs(space)
+    except (InterplayError, ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError) as error:
+        return f"it is {_short(value)}, expected a space ({type(error).__name__}: {error})"
+    fits = 1 <= num_outputs <= MOST_OUTPUTS
+    return "" if fits else f"a network would give {num_outputs} numbers for {_short(value)}, expected 1 to {MOST_OUTPUTS}"
+
+
+def _coding(value: Any) -> str:
+    return "" if value == composed.CODING else f"it is {_short(value)}; this Interplay knows {composed.CODING!r}"
+
+
+def _embedding(value: Any) -> str:
+    names = [value.get(key) for key in ("network", "weights_sha256")] if isinstance(value, dict) else [None]
+    fits = all(isinstance(name, str) and name and not name.startswith(".") and not set(name) & {"/", "\\"} for name in names)
+    return "" if fits else f"it is {_short(value)}, expected a table with 'network', a name, and 'weights_sha256'"
+
+
+_CHECKS: dict[str, Callable[[Any], str]] = {
+    "name": _text,
+    "algorithm": _text,
+    "task": _text,
+    "task_hash": _text,
+    "env": _env,
+    "observation": _observation,
+    "architecture": _table,
+    "actions": _actions,
+    "temperature": _temperature,
+    "weights_sha256": _text,
+    "coding": _coding,
+    "embedding": _embedding,
+    "metrics": _table,
+}
+_OPTIONAL = {"coding", "embedding", "metrics"}
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
+    """A description of version 1 as one of today; what is wrong in it stays wrong, and is found later."""
+    old = document.get("architecture")
+    if not isinstance(old, dict) or old.get("name") != "nature_cnn" or "num_actions" not in old:
+        return document
+    encoder = {"name": "conv", "shape": [old.get("in_channels", 4), 84, 84]}
+    return document | {
+        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": old["num_actions"]},
+        "actions": {"kind": "Discrete", "n": old["num_actions"], "start": 0},
+    }
