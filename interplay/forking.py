@@ -320,7 +320,7 @@ def _reap() -> tuple[int, int] | None:
     return (child, os.waitstatus_to_exitcode(status)) if child else None
 
 
-def _end_with(function: Callable[[], Any]) -> NoReturn:
+def _end_with(function: Callable[[], Any]) -> NoReturn:  # type: ignore[return]
     """Call a function and end this process, without the ends of what called us: they are those of another process."""
     status = 1
     try:

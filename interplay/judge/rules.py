@@ -153,7 +153,7 @@ class Rules:
         table = Table(mapping, where, refuse=RulesError)
         not_here = _OPEN_ROOM_ONLY if base is None else _STUDY_ONLY
         table.nothing_else(*(key for key in _READERS if key not in not_here))
-        settings = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
+        settings: dict[str, Any] = {key: _READERS[key](table, key) for key, value in mapping.items() if value is not None}
         if (part := settings.get("segments")) is not None:
             settings = {**_OF_SEGMENTS, "tasks": (part.task,), **settings}
             _check_segments(table, settings, part)

@@ -124,7 +124,8 @@ class RunConfig:
         """
         if name not in cls.presets:
             raise unknown_name(f"preset of {cls.algorithm}", name, cls.presets)
-        return cls(**{"task": task, **cls.presets[name], **settings})
+        chosen: dict[str, Any] = {"task": task, **cls.presets[name], **settings}
+        return cls(**chosen)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values, which `from_json` reads."""

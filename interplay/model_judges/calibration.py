@@ -169,9 +169,9 @@ class Calibration:
     def from_json(cls, document: Mapping[str, Any]) -> Calibration:
         """The inverse of `to_json`."""
         kinds = {"bins": Bin, "factors": FactorAgreement, "saving": SavingPoint}
-        lists = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
-        splits = {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
-        return cls(**{**document, **lists, **splits})
+        parts: dict[str, Any] = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
+        parts |= {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
+        return cls(**{**document, **parts})
 
 
 def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:

@@ -6,6 +6,7 @@ import json
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -138,7 +139,7 @@ class Recorder:
                 "use frames='replay' or 'video'"
             )
         height, width = frame.pixels.shape[:2]
-        header = Header(**{**vars(self._header), "height": height, "width": width, "palette": frame.palette})
+        header = replace(self._header, height=height, width=width, palette=frame.palette)
         self._header = header
         self._writer = JournalWriter(self.path, header)
         self._names = self._writer.schema.names

@@ -126,7 +126,8 @@ class Episode:
             who = (summary["actor"], summary["actor_kind"], summary["participant_id"])
             seats = (SeatHeld(seat, *who, summary["num_steps"], summary["total_reward"]),)
         created_at = datetime.fromisoformat(summary["created_at"])
-        return cls(**{**summary, "created_at": created_at, "seats": seats}, path=file)
+        document: dict[str, Any] = {**summary, "created_at": created_at, "seats": seats}
+        return cls(**document, path=file)
 
     def to_json(self) -> dict[str, Any]:
         """The facts as JSON values, without where the file lies."""

@@ -28,8 +28,10 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
     Raises:
         InterplayError: If it is no such file.
     """
-    if path is None and not (path := data / VOTES).exists():
-        return {}
+    if path is None:
+        path = data / VOTES
+        if not path.exists():
+            return {}
     states = {"No": KEPT, "Yes": DROPPED, None: WAITING}
     try:
         return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}

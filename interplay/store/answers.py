@@ -67,7 +67,7 @@ def full_answers(
     if task is not None:
         query = query.where(Answer.task == task)
     for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
-        yield FullAnswer(*row)
+        yield FullAnswer._make(row)
 
 
 def num_full_answers(session: Session, task: str | None = None) -> int:

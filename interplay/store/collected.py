@@ -173,7 +173,7 @@ def bins(session: Session, query: EpisodeQuery, column: Any) -> Bins | None:
     low, high = session.execute(_matching(select(func.min(column), func.max(column)), query)).one()
     if low is None or low == high:
         return None
-    part = cast(func.floor((column - low) * (NUM_BINS / (high - low)) * (1 - 1e-9)), Integer).label("part")
+    part: ColumnElement[Any] = cast(func.floor((column - low) * (NUM_BINS / (high - low)) * (1 - 1e-9)), Integer).label("part")
     counts = [0] * NUM_BINS
     for place, count in session.execute(_matching(select(part, func.count()), query).group_by("part")):
         counts[min(max(place, 0), NUM_BINS - 1)] += count

@@ -45,7 +45,7 @@ class UTCDateTime(TypeDecorator[datetime]):
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
     """All models are dataclasses with keyword arguments."""
 
-    metadata = MetaData(
+    metadata: ClassVar[MetaData] = MetaData(
         naming_convention={
             "ix": "ix_%(column_0_label)s",
             "uq": "uq_%(table_name)s_%(column_0_name)s",

@@ -149,7 +149,7 @@ def add_enrolment(
 def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
     """One enrolment as it is now; changes to what is returned go nowhere."""
     row = session.connection().execute(_ENROLMENT, {"enrolment_id": enrolment_id}).first()
-    return None if row is None else Enrolment(**row._mapping)
+    return None if row is None else Enrolment(**row._asdict())
 
 
 def standing(session: Session, enrolment: Enrolment) -> Standing:

@@ -206,7 +206,7 @@ def money(session: Session, study: str | None = None) -> list[MoneyRow]:
     if study is not None:
         query = query.where(Enrolment.study == study)
     query = query.group_by(*parts).order_by(*parts)
-    return [MoneyRow(*row[:5], int(row[5]), row[6]) for row in session.execute(query)]
+    return [MoneyRow._make((*row[:5], int(row[5]), row[6])) for row in session.execute(query)]
 
 
 def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRewards]:

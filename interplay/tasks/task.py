@@ -171,18 +171,16 @@ class Task:
     def from_json(cls, document: Mapping[str, Any]) -> Task:
         """The inverse of `to_json`: how a recording brings its task along."""
         env = document["env"]
-        return cls(
-            **{
-                **document,
-                "env": EnvSpec(env["id"], env["options"]),
-                "held_out_seeds": tuple(document["held_out_seeds"]),
-                "keys": KeyMap.from_json(document["keys"]),
-                "questions": tuple(Question(**question) for question in document["questions"]),
-                "tags": tuple(document["tags"]),
-                "seats": tuple(document["seats"]),
-                "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
-            }
-        )
+        parts: dict[str, Any] = {
+            "env": EnvSpec(env["id"], env["options"]),
+            "held_out_seeds": tuple(document["held_out_seeds"]),
+            "keys": KeyMap.from_json(document["keys"]),
+            "questions": tuple(Question(**question) for question in document["questions"]),
+            "tags": tuple(document["tags"]),
+            "seats": tuple(document["seats"]),
+            "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
+        }
+        return cls(**{**document, **parts})
 
     @cached_property
     def content_hash(self) -> str:

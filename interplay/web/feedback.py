@@ -18,7 +18,7 @@ from interplay.web.rendering import render, templates
 from interplay.web.studies.enrolments import part_of
 
 router = APIRouter(include_in_schema=False)
-templates.env.globals["feedback_kinds"] = KINDS
+templates.env.globals["feedback_kinds"] = KINDS  # type: ignore[assignment]
 
 SENT = Rate(60, 3600)
 """Of one address, which a class shares."""

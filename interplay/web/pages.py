@@ -139,7 +139,7 @@ def game_page(
         "sends_scenes": backends.of(task).sends_scenes,
         "statistics": [one.to_json() for one in request.app.state.archive.collected(task)],
     }
-    context = {"study": None, "school_class": None, "me": None, "title": task.title} | context
+    context: dict[str, Any] = {"study": None, "school_class": None, "me": None, "title": task.title} | context
     context |= {"suite": home, "task": task, "task_json": task_json, "key_rows": key_rows(task)}
     context["has_scores"] = has_score(task) and len(task.seats) == 1 and home.id != "explore"
     return render(request, "play.html", here, headers=headers, **context)

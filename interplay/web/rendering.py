@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -110,9 +110,9 @@ def picture_address(task: Task) -> str:
     return f"/tasks/{task.id}/picture.png" if shipped is None else f"/static/tasks/{shipped.name}"
 
 
-templates.env.globals["picture_address"] = picture_address
+templates.env.globals["picture_address"] = picture_address  # type: ignore[assignment]
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
-templates.env.filters |= {
+_FILTERS: dict[str, Callable[..., Any]] = {
     "duration": duration,
     "limit": limit,
     "clock": clock,
@@ -124,6 +124,7 @@ templates.env.filters |= {
     "outcome": lambda name: OUTCOMES.get(name, name),
     "money": lambda cents: f"{cents / 100:,.2f}",
 }
+templates.env.filters |= _FILTERS
 
 
 def render(

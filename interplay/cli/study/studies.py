@@ -107,7 +107,7 @@ def open_study(
     elif address == NO_SERVER:
         lines.append(f"Note: no server runs on this data folder. Start one:  interplay serve{place_options(data, database)}")
     lines.append(f"Participants:  interplay study participants {study.id}{place_options(data, database)}")
-    document = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
+    document: dict[str, Any] = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
     if part is not None:
         document["segments"] = num_segments
     emit(document, as_json=as_json, text="\n".join(lines))

@@ -121,8 +121,9 @@ class Result:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
         """The inverse of `to_json`."""
-        lists = {name: tuple(document[name]) for name in ("capabilities", "at_start")}
-        return cls(**{**document, **lists, "outcomes": tuple(Outcome(**one) for one in document["outcomes"])})
+        lists: dict[str, Any] = {name: tuple(document[name]) for name in ("capabilities", "at_start")}
+        lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
+        return cls(**{**document, **lists})
 
 
 def result_of(run: Run) -> Result:

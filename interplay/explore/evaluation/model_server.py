@@ -36,7 +36,7 @@ class ModelServer(ThreadingHTTPServer):
         self._thread.start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error: object) -> None:  # type: ignore[override]
         self.shutdown()
         self.server_close()
         self._thread.join()
@@ -49,7 +49,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
     """One connection of a client."""
 
     protocol_version = "HTTP/1.1"
-    server: ModelServer  # pyright: ignore[reportIncompatibleVariableOverride]
+    server: ModelServer  # type: ignore[assignment]
 
     def do_POST(self) -> None:
         """Answer one call."""

@@ -135,7 +135,7 @@ def _scene(tasks: list[str], defect: str) -> dict[str, Any]:
 
 
 def _milestones(tasks: list[str], defect: str) -> list[dict[str, Any]]:
-    made = []
+    made: list[dict[str, Any]] = []
     for task in tasks:
         item = _item(task)
         params = {"item": f"minecraft:{item}" if defect == "prefix" else item, "min_count": 0 if defect == "no_count" else 1}

@@ -252,7 +252,7 @@ def summary(runs: Sequence[Run], target: float) -> list[dict[str, Any]]:
         round-robin, or where a median lies beyond the runs' end), and `median_curve`: answers after which the median run is
         at the target (its ratio: `median_curve_ratio`).
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
         of_policy = [run for run in runs if run.policy == name]
         for method in of_policy[0].correlation:
@@ -282,7 +282,7 @@ def _ratio(one: float | None, other: float | None) -> float | None:
 
 def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """The tidy table of the plot: rows of `policy`, `method`, `answers`, and over seeds `q1`, `median`, `q3` and `num`."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
         of_policy = [run for run in runs if run.policy == name]
         for method in of_policy[0].correlation:

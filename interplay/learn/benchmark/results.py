@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -134,8 +134,8 @@ class Results:
                 game_seeds={name: tuple(one) for name, one in document["game_seeds"].items()},
                 num_episodes=dict(document["num_episodes"]),
                 runs=tuple(
-                    Run(**{**one, "returns": None if one["returns"] is None else tuple(one["returns"])})
-                    for one in document["runs"]
+                    replace(run, returns=None if run.returns is None else tuple(run.returns))
+                    for run in (Run(**one) for one in document["runs"])
                 ),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:

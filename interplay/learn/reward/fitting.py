@@ -234,7 +234,7 @@ def _unsure(games: list[Episode], sums: dict[str, np.ndarray]) -> list[dict[str,
     worlds: dict[int, list[str]] = {}
     for game in games:
         worlds.setdefault(game.seed, []).append(game.id)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for seed, names in worlds.items():
         for one, other in combinations(names, 2):
             chances = 1 / (1 + np.exp(-np.clip(sums[one] - sums[other], -50, 50)))

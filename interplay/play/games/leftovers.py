@@ -103,7 +103,7 @@ def find(
         people = {row.seat or header.seats[0]: row.actor for row in seated}
         goes_on = bool(seated) and header.deterministic and _goes_on(paths, taken_within_s)
         study = study_of(seated)
-        stand_in = (study and study.fallback) or partner(header.task)
+        stand_in = (study.fallback if study else None) or partner(header.task)
         acting = _acting(paths, header, people, is_agent, stand_in) if goes_on else None
         if acting is not None:
             found.games.append(LeftGame(header, seated, acting))

@@ -116,7 +116,7 @@ class Takeover:
     def _partner(self) -> str | None:
         """Who acts for people who are gone: whom the study names, or else the partner of the task."""
         study = self._game.study
-        return (study and study.fallback) or self._server.partner(self._game.task)
+        return (study.fallback if study else None) or self._server.partner(self._game.task)
 
     # The wheel
 

@@ -15,7 +15,7 @@ from interplay.play.workers import channel, processes, starting
 from interplay.play.workers.channel import ToWeb, decode_event
 from interplay.tasks import Task
 
-WORKER_MODULE = "interplay.play.workers.worker"
+WORKER_MODULE: str = "interplay.play.workers.worker"
 
 QUICK_DEATH_S = 10.0
 """A worker that lived no longer may die of something that lasts, such as a database that cannot be reached."""

@@ -301,8 +301,12 @@ class Worker:
                     self._finish(live, "interrupted")
             case channel.Close() if episode is None:
                 self._cancelled.add(number)
-            case _ if episode is None:
-                return
+            case _ if episode is not None:
+                self._tell(episode, number, index, command)
+
+    def _tell(self, episode: LiveEpisode, number: int, index: int, command: channel.WorkerCommand) -> None:
+        """Do what the web process wants of one game."""
+        match command:
             case channel.Welcome(is_shown):
                 seat = episode.seats[index]
                 self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
@@ -447,9 +451,10 @@ class Worker:
             return
         episode.closing = True
         episode.running = False
+        live = episode
 
         def close() -> Callable[[], None]:
-            _close_after_failure(episode)
+            _close_after_failure(live)
             return lambda: self._failed(number, error)
 
         self._jobs.put(close)

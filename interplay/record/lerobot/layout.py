@@ -62,9 +62,10 @@ def features(description: Description) -> dict[str, dict[str, Any]]:
     if description.pictures != "none":
         height, width = view_shape(description)
         kind = "video" if description.pictures == "video" else "image"
-        result[VIEW] = {"dtype": kind, "shape": [height, width, 3], "names": ["height", "width", "channels"]}
+        view: dict[str, Any] = {"dtype": kind, "shape": [height, width, 3], "names": ["height", "width", "channels"]}
+        result[VIEW] = view
         if kind == "video":
-            result[VIEW]["info"] = {
+            view["info"] = {
                 "video.height": height,
                 "video.width": width,
                 "video.codec": "h264",

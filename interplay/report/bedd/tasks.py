@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -163,7 +164,7 @@ def _totals_table(readings: Sequence[Reading], forms: Forms, of_focus: Sequence[
 
 
 def _points_table(groups: Groups, forms: Forms) -> Table:
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for name, group in groups.items():
         questions = forms.get(group[0].answer.task, ())
         kinds = Counter(question.kind for question in questions)

@@ -197,7 +197,7 @@ def match_by_id(session: Session, match_id: str) -> Match | None:
 def match_to_read(session: Session, match_id: str) -> Match | None:
     """One match as it is now; changes to what is returned go nowhere."""
     row = session.connection().execute(_MATCH, {"match_id": match_id}).first()
-    return None if row is None else Match(**row._mapping)
+    return None if row is None else Match(**row._asdict())
 
 
 def is_withdrawn(session: Session, match_id: str) -> bool:

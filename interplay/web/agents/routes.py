@@ -90,7 +90,7 @@ async def upload_video(request: Request, name: str, suite: str, task: str, seed:
 def approve_agent(request: Request, name: str, change: Change | None = None) -> AgentDocument:
     """Approve an agent, so that judges see it. For the operator."""
     require_operator(request)
-    return change_state(request, name, "approve", task=change and change.task)
+    return change_state(request, name, "approve", task=change.task if change else None)
 
 
 @router.post("/{name}/decline", responses=agent_refusals(401, 403, 404, 409, 422))
@@ -104,14 +104,14 @@ def decline_agent(request: Request, name: str, decline: Decline) -> AgentDocumen
 def withdraw_agent(request: Request, name: str, token: Holder, change: Change | None = None) -> AgentDocument:
     """Stop showing an agent to judges. Its answers stay and count. For its proposer and the operator."""
     check_own(roster_of(request).get(name, viewer_of(request)), token)
-    return change_state(request, name, "withdraw", task=change and change.task)
+    return change_state(request, name, "withdraw", task=change.task if change else None)
 
 
 @router.post("/{name}/restore", responses=agent_refusals(401, 403, 404, 409))
 def restore_agent(request: Request, name: str, change: Change | None = None) -> AgentDocument:
     """Undo a withdrawal. For the operator."""
     require_operator(request)
-    return change_state(request, name, "restore", task=change and change.task)
+    return change_state(request, name, "restore", task=change.task if change else None)
 
 
 def change_state(request: Request, name: str, verb: Verb, *, task: str | None = None, reason: str = "") -> AgentDocument:

@@ -64,7 +64,7 @@ from interplay.web.videos import disguised_response
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
 
-_STATUS = {
+_STATUS: dict[type[Exception], int] = {
     NothingToJudgeError: 409,
     EveryPairTakenError: 409,
     VideosBeingMadeError: 409,

@@ -33,7 +33,14 @@ def platforms(channels: Iterable[str]) -> str:
 
 
 templates.env.filters["platforms"] = platforms
-templates.env.filters["asked"] = lambda one: f"at least {in_words(one, one.required)}"
+
+
+def asked(requirement: Requirement) -> str:
+    """What is asked for: `at least 62 %`."""
+    return f"at least {in_words(requirement, requirement.required)}"
+
+
+templates.env.filters["asked"] = asked
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:

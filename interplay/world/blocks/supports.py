@@ -198,6 +198,10 @@ def _fire(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
     return any(CATCHES[grid.get(x + dx, y + dy, z + dz)] for dx, dy, dz in SIDES)
 
 
+def _either(one: Rule, other: Rule) -> Rule:
+    return lambda grid, x, y, z, state: one(grid, x, y, z, state) or other(grid, x, y, z, state)
+
+
 def _rules() -> dict[str, Rule]:
     plant = _soil(_DIRT)
     mushroom_soil = _soil({"mycelium", "podzol"})
@@ -234,7 +238,7 @@ def _rules() -> dict[str, Rule]:
     add(_halves(plant), "sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern")
     dry = {"terracotta", *(block.name for block in BLOCKS if block.name.endswith("_terracotta") and "glazed" not in block.name)}
     add(_soil(_SAND | _DIRT - {"farmland"} | dry), "dead_bush")
-    add(lambda *cell: mushroom_soil(*cell) or _floor(*cell), "brown_mushroom", "red_mushroom")
+    add(_either(mushroom_soil, _floor), "brown_mushroom", "red_mushroom")
     add(_soil(_DIRT | _SAND | {"gravel", "mycelium", "bamboo", "bamboo_sapling"}), "bamboo", "bamboo_sapling")
     add(nylium, "crimson_fungus", "warped_fungus", "crimson_roots", "warped_roots", "nether_sprouts")
     for block in BLOCKS:
@@ -246,7 +250,7 @@ def _rules() -> dict[str, Rule]:
         elif name.endswith("_button"):
             rules[name] = _any_face
         elif name.endswith("_pressure_plate"):
-            rules[name] = lambda *cell: _floor(*cell) or _post(*cell)
+            rules[name] = _either(_floor, _post)
         elif name.endswith("_door"):
             rules[name] = _halves(_floor)
         elif name.endswith("_bed"):

@@ -258,10 +258,11 @@ def open(world: World, kind: str, position: Position | None = None, *, entity: i
     if world.screen is not None:
         close(world)
     size = panel(kind)
-    world.screen = Screen(kind, position, entity, blocks, size.width / 2, size.height / 2)
-    world.screen.craft = [None] * _NUM_INPUTS.get(kind, 0)
-    world.screen.before = [*Action._fields[:-2], *(f"hotbar.{number}" for number in range(1, 10))]
-    return world.screen
+    screen = Screen(kind, position, entity, blocks, size.width / 2, size.height / 2)
+    screen.craft = [None] * _NUM_INPUTS.get(kind, 0)
+    screen.before = [*Action._fields[:-2], *(f"hotbar.{number}" for number in range(1, 10))]
+    world.screen = screen
+    return screen
 
 
 def close(world: World) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the world is imported where it is played: it takes a second
     from interplay.envs import PlayableEnv
     from interplay.world import Action, World
 
-Play = Generator["Action", None, Any]
+Play: TypeAlias = "Generator[Action, None, Any]"
 
 
 def _find_cave(world: World, rng: np.random.Generator) -> Play:

@@ -35,7 +35,7 @@ def upgrade() -> None:
             "OR (entrants.origin NOT IN ('people', 'person') AND held.position = 0))"
         )
     )
-    rows = [dict(row._mapping) for row in entered]
+    rows = [row._asdict() for row in entered]
     op.drop_table("entrant_episodes")
     op.create_table(
         "entrant_episodes",
