@@ -2,7 +2,7 @@
 
 Games of cart and pole by a clumsy player and by random play are compared by judges who prefer the longer game, one answer in
 ten the wrong way round. A reward is learned from the answers; CQL and IQL learn from it and from the game's own reward, and a
-clone beside them, all in one benchmark.
+clone beside them, all in one benchmark. With `--data` a run that was stopped goes on.
 
 With `--segments`, judges compare three seconds of games of `bench/light.toml`, one answer in ten the wrong way round, and a
 reward is learned again after every `--every` answers: once from pairs drawn at random, once from pairs that the last reward was
@@ -20,6 +20,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,12 @@ import numpy as np
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
+from interplay.cli.common import stage_bars
 from interplay.judge import Judging, Rules
 from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.opening import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
-from interplay.learn.benchmark.running import run_benchmark
+from interplay.learn.benchmark.running import Report, run_benchmark
 from interplay.learn.reward.fitting import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
@@ -49,10 +51,11 @@ WHOLE_GAMES, SEGMENTS = (500, 300, 10_000), (200, 40, 1000)
 """Answers, games and updates unless said otherwise."""
 
 
-def play(archive: Archive, task: Task, num_games: int) -> None:
+def play(archive: Archive, task: Task, num_games: int, report: Report = lambda what, done, total: None) -> None:
     """Games of both players, each on the same worlds."""
     for player in PLAYERS:
-        evaluate(archive, task, player, range(num_games), video=False)
+        follow = partial(report, f"{player} plays")
+        evaluate(archive, task, player, range(num_games), video=False, report=follow)
 
 
 def prefers_longer(left: float, right: float, rng: np.random.Generator) -> str:
@@ -277,18 +280,23 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(options.data or Path(folder))) as archive:
         task = find(TASK)
-        say(f"playing {2 * options.games} games")
-        play(archive, task, options.games)
-        if not archive.root.joinpath("rewards", "bench").exists():
-            say(f"answering {options.answers} times")
-            answer(archive, task, options.answers, seed=1)
+        with stage_bars(counts=False) as report:
+            play(archive, task, options.games, report)
+        learned = archive.root / "rewards" / "bench"
+        if not (learned / "reward.json").exists():
+            with archive.database.read() as session:
+                is_answered = next(store.answers(session), None) is not None
+            if not is_answered:  # what a run that was stopped has answered stays
+                say(f"answering {options.answers} times")
+                answer(archive, task, options.answers, seed=1)
             say("learning the reward")
-            fit(archive, RewardConfig(task=TASK, observation="state"), "bench")
-        described = json.loads((archive.root / "rewards" / "bench" / "reward.json").read_text())
+            fit(archive, RewardConfig(task=TASK, observation="state"), "bench", resume=(learned / "config.json").exists())
+        described = json.loads((learned / "reward.json").read_text())
         chosen = benchmark_of(
             "bench", updates=options.updates, seeds=tuple(range(1, options.seeds + 1)), num_games=20, hidden=(256, 256)
         )
-        results = run_benchmark(archive, chosen, report=lambda what, done, total: None)
+        with stage_bars(counts=False) as report:
+            results = run_benchmark(archive, chosen, report=report)
         returns = {name: results.mean(name, task.id) for name in results.algorithms}
         means = {name: float(np.mean(values)) for name, values in returns.items()}
         found = {

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from itertools import zip_longest
+from itertools import product, zip_longest
 from pathlib import Path
 
 import av
@@ -14,6 +14,7 @@ from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import KEYBOARD, labels_of
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
+from interplay.learn.recordings.pictures import cursor_place, draw_cursor
 from interplay.learn.recordings.shrinking import shrunk
 
 DATA = Path(__file__).parent / "data" / "recordings"
@@ -150,12 +151,17 @@ def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():
     cv2 = pytest.importorskip("cv2")
     pytest.importorskip("numba")
     frames = list(frames_of(DATA / "angles.mp4", "yuv420p"))
-    for frame in frames:
-        small = shrunk(frame)
-        assert small is not None, "the converter computes as the table expects"
-        assert np.array_equal(small, cv2.resize(frame.to_ndarray(format="rgb24"), (128, 128), interpolation=cv2.INTER_LINEAR))
-    assert shrunk(frames[0].reformat(format="yuv444p")) is None, "frames of another form go the long way"
-    assert shrunk(frames[0].reformat(320, 180)) is None
+    tips = [None, (0, 0), (-9, 30), (611, 347), (1265, 709), (1270, -20), (1279, 719), (1281, 9), (9, 721)]
+    for frame, tip in product(frames, tips):
+        place = None if tip is None else cursor_place(360, 640, *tip)
+        picture = frame.to_ndarray(format="rgb24")
+        if place is not None:
+            draw_cursor(picture, place)
+        small = shrunk(frame, place)
+        assert small is not None, "the converter computes as the factors say"
+        assert np.array_equal(small, cv2.resize(picture, (128, 128), interpolation=cv2.INTER_LINEAR)), tip
+    assert shrunk(frames[0].reformat(format="yuv444p"), None) is None, "frames of another form go the long way"
+    assert shrunk(frames[0].reformat(320, 180), None) is None
 
 
 def frames_of(path, form):

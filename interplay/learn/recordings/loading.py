@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +14,7 @@ from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line, Way, labels_of
 from interplay.learn.recordings.lines import raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
-from interplay.learn.recordings.pictures import SIZE, draw_cursor, draw_cursor_as_bedd
+from interplay.learn.recordings.pictures import SIZE, OutsideError, Place, cursor_place, cursor_place_as_bedd, draw_cursor
 from interplay.learn.recordings.shrinking import shrunk
 
 if TYPE_CHECKING:
@@ -101,23 +102,22 @@ class Loader:
             frames = _frames(part)
             number = 1
             try:
-                for label in labels_of(read_lines(part), "bedd"):
+                for label in _some_at_once(labels_of(read_lines(part), "bedd")):
                     frame = next(frames, None)
                     if frame is None:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
                         break
-                    picture = self._picture(frame, label, draw_cursor_as_bedd)
-                    if picture is None:
+                    try:
+                        yield self._picture(frame, label, cursor_place_as_bedd), label
+                    except OutsideError:
                         self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
-                    else:
-                        yield picture, label
                     number += 1
             except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
                 self.remarks.append(f"{part.name}: lines from {number} on, because of what one says: {error}")
 
     def _as_minerl(self) -> Iterator[tuple[np.ndarray, Label]]:
         lines = _Lines(self.parts)
-        labels = labels_of(lines, "minerl")
+        labels = _some_at_once(labels_of(lines, "minerl"))
         for part in self.parts:
             num_lines, num_frames = sum(1 for _ in read_lines(part)), 0
             self.last = None
@@ -125,12 +125,10 @@ class Loader:
                 num_frames += 1
                 if num_frames > num_lines:
                     if num_frames == num_lines + 1:
-                        self.last = self._picture(frame, _NOTHING, draw_cursor)
+                        self.last = self._picture(frame, _NOTHING, cursor_place)
                     continue
                 label = next(labels)
-                picture = self._picture(frame, label, draw_cursor)
-                assert picture is not None
-                yield picture, label
+                yield self._picture(frame, label, cursor_place), label
             self._check_lengths(part, num_lines, num_frames)
             for _ in range(num_lines - num_frames):
                 next(labels)
@@ -145,18 +143,35 @@ class Loader:
             raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
         self.remarks.append(f"{said}: what one has alone is left out")
 
-    def _picture(self, frame: VideoFrame, label: Label, draw: Callable[[np.ndarray, Any, Any], bool]) -> np.ndarray | None:
-        """A frame with its cursor, in its size; None where it is left out with its action."""
-        if self.is_small and label.cursor is None and (small := shrunk(frame)) is not None:
+    def _picture(self, frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any], Place | None]) -> np.ndarray:
+        """A frame with its cursor, in its size.
+
+        Raises:
+            OutsideError: If it is left out with its action.
+        """
+        cursor = None if label.cursor is None else place(frame.height, frame.width, *label.cursor)
+        if self.is_small and (small := shrunk(frame, cursor)) is not None:
             return small
         picture = frame.to_ndarray(format="rgb24")
-        if label.cursor is not None and not draw(picture, *label.cursor):
-            return None
+        if cursor is not None:
+            draw_cursor(picture, cursor)
         if not self.is_small:
             return picture
         import cv2  # the resize of VPT; only where pictures are made small
 
         return cv2.resize(picture, (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
+
+
+def _some_at_once(labels: Iterator[Label]) -> Iterator[Label]:
+    """The same labels, made many at a time: between two frames, the decoder has taken the processor's caches from Python."""
+    while True:
+        some: list[Label] = []
+        try:
+            some.extend(islice(labels, CHUNK))
+        finally:  # also those before one that cannot be made
+            yield from some
+        if not some:
+            return
 
 
 class _Lines:

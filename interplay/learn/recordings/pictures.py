@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,48 +24,72 @@ def _cursor() -> tuple[np.ndarray, np.ndarray]:
     return values[..., :1] * opacity, 1 - opacity
 
 
-def draw_cursor(picture: np.ndarray, x: Any, y: Any) -> bool:
-    """Draw the cursor into a picture, as much of it as is inside; the frame always stays.
+class OutsideError(Exception):
+    """BEDD's loader leaves a frame out, with its action, because the cursor is just outside."""
+
+
+class Place(NamedTuple):
+    """What is drawn of the cursor, and where.
+
+    Attributes:
+        top, left: Row and column of the picture where it begins.
+        colour: Times opacity, float64, shape (rows, columns, 1).
+        rest: One minus opacity, likewise.
+    """
+
+    top: int
+    left: int
+    colour: np.ndarray
+    rest: np.ndarray
+
+
+NOWHERE = Place(0, 0, np.empty((0, 0, 1)), np.empty((0, 0, 1)))
+
+
+def cursor_place(height: int, width: int, x: Any, y: Any) -> Place | None:
+    """Where the cursor is drawn, as much of it as is inside; the frame always stays.
 
     Args:
-        picture: uint8, shape (H, W, 3); written into.
+        height, width: Of the picture.
         x, y: Its tip in pixels of a screen of `SCREEN_ROWS` rows; what is no number is not drawn.
+    Returns:
+        None where nothing is drawn.
     """
     if not all(isinstance(one, int | float) and abs(one) < 1e6 for one in (x, y)):
-        return True
-    left, top = _at(picture, x), _at(picture, y)
-    cut_left, cut_top = max(0, -left), max(0, -top)
-    colour, rest = (part[cut_top:, cut_left:] for part in _cursor())
-    _blend(picture[max(0, top) :, max(0, left) :], colour, rest)
-    return True
+        return None
+    left, top = _at(height, x), _at(height, y)
+    cut_top, cut_left = max(0, -top), max(0, -left)
+    colour, rest = (part[cut_top : max(0, height - top), cut_left : max(0, width - left)] for part in _cursor())
+    return Place(max(0, top), max(0, left), colour, rest) if colour.size else None
 
 
-def draw_cursor_as_bedd(picture: np.ndarray, x: Any, y: Any) -> bool:
-    """As `draw_cursor`, fault by fault as BEDD's loader does it; returns whether the frame stays.
+def cursor_place_as_bedd(height: int, width: int, x: Any, y: Any) -> Place | None:
+    """As `cursor_place`, fault by fault as BEDD's loader does it.
 
     Left of the picture or above it, its slices count from the other end: just outside they are empty and the frame is left out
     with its action, farther outside the cursor is drawn at the opposite side.
 
     Raises:
+        OutsideError: If the frame is left out.
         TypeError, ValueError, OverflowError: If `x` or `y` is no finite number.
     """
-    left, top = _at(picture, x), _at(picture, y)
-    colour, rest = _cursor()
-    rows, columns = (max(0, min(side - at, 16)) for side, at in zip(picture.shape[:2], (top, left), strict=True))
+    left, top = _at(height, x), _at(height, y)
+    rows, columns = (max(0, min(side - at, 16)) for side, at in ((height, top), (width, left)))
     if rows == 0 or columns == 0:
-        return True
-    region = picture[top : top + rows, left : left + columns]
-    if region.shape[:2] != (rows, columns):
-        return False
-    _blend(region, colour[:rows, :columns], rest[:rows, :columns])
-    return True
+        return None
+    across, down = range(width)[left : left + columns], range(height)[top : top + rows]
+    if (len(down), len(across)) != (rows, columns):
+        raise OutsideError
+    colour, rest = (part[:rows, :columns] for part in _cursor())
+    return Place(down[0], across[0], colour, rest)
 
 
-def _at(picture: np.ndarray, pixels: Any) -> int:
-    return int(pixels * (picture.shape[0] / SCREEN_ROWS))
+def draw_cursor(picture: np.ndarray, place: Place) -> None:
+    """Draw it into a picture, uint8, shape (H, W, 3)."""
+    rows, columns = place.colour.shape[:2]
+    region = picture[place.top : place.top + rows, place.left : place.left + columns]
+    region[...] = (region * place.rest + place.colour).astype(np.uint8)
 
 
-def _blend(region: np.ndarray, colour: np.ndarray, rest: np.ndarray) -> None:
-    rows, columns = min(len(region), len(colour)), min(region.shape[1], colour.shape[1])
-    place = region[:rows, :columns]
-    place[...] = (place * rest[:rows, :columns] + colour[:rows, :columns]).astype(np.uint8)
+def _at(height: int, pixels: Any) -> int:
+    return int(pixels * (height / SCREEN_ROWS))
