@@ -41,10 +41,12 @@ class Pool(ProcessPoolExecutor):
                 os.kill(process.pid, signal.SIGINT)
         self.shutdown(cancel_futures=True)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None) -> None:
+    def __exit__(
+        self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
+    ) -> None:
         """Wait for what is being done, begin nothing else where something failed, and stop at once at Ctrl-C."""
-        if kind is None or issubclass(kind, Exception):
-            self.shutdown(cancel_futures=kind is not None)
+        if exc_type is None or issubclass(exc_type, Exception):
+            self.shutdown(cancel_futures=exc_type is not None)
         else:
             self.stop()
 
