@@ -39,29 +39,23 @@ from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
 from interplay.web import api_docs, episodes, errors, feedback, moderation, pages, released
 from interplay.web import play as play_routes
-from interplay.web.agents import page as agent_page
-from interplay.web.agents import routes as agents
+from interplay.web.agents import page as agents_page
+from interplay.web.agents import routes as agents_routes
 from interplay.web.agents.uploads import MAX_VIDEO_BYTES
-from interplay.web.classes import joining as join_pages
-from interplay.web.classes import teachers as class_pages
+from interplay.web.classes import joining, teachers
 from interplay.web.desk import live
 from interplay.web.desk import pages as desk_pages
-from interplay.web.explore import boards as explore_boards
-from interplay.web.explore import milestones
-from interplay.web.explore import pages as explore
-from interplay.web.explore import runs as explore_runs
+from interplay.web.explore import boards, milestones, runs
+from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestones import Milestones
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.judging import board, calibration
-from interplay.web.judging import routes as judge_routes
+from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
-from interplay.web.scores import pages as scores
+from interplay.web.scores import pages as scores_pages
 from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
-from interplay.web.studies import arriving as studies
-from interplay.web.studies import play as study_play
-from interplay.web.studies import questions as study_questions
-from interplay.web.studies import review
-from interplay.web.studies import steps as study_steps
+from interplay.web.studies import arriving, questions, review, steps
+from interplay.web.studies import play as studies_play
 
 if TYPE_CHECKING:
     from interplay.play.server import PlayServer
@@ -156,7 +150,9 @@ def create_app(
     app.state.pictures = Pictures(archive.root / "media" / "tasks")
     app.state.films = Films(archive) if play is None else play.films
     app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
-    app.state.proofs = scores.Proofs(archive) if play is None else scores.Proofs(archive, cores_needed=play.cores_needed)
+    app.state.proofs = (
+        scores_pages.Proofs(archive) if play is None else scores_pages.Proofs(archive, cores_needed=play.cores_needed)
+    )
     app.state.judging = judging or Judging(
         archive,
         rng=np.random.default_rng(),
@@ -189,27 +185,27 @@ def create_app(
         pages,
         episodes,
         play_routes,
-        judge_routes,
+        judging_routes,
         board,
         calibration,
-        class_pages,
-        join_pages,
+        teachers,
+        joining,
         feedback,
-        agents,
-        agent_page,
+        agents_routes,
+        agents_page,
         api_docs,
-        explore_boards,
-        explore_runs,
-        explore,
+        boards,
+        runs,
+        explore_pages,
         milestones,
         moderation,
         released,
         review,
-        scores,
-        studies,
-        study_steps,
-        study_play,
-        study_questions,
+        scores_pages,
+        arriving,
+        steps,
+        studies_play,
+        questions,
         live,
         desk_pages,
     ):
