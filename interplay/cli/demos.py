@@ -201,7 +201,9 @@ def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
     )
     ours = {one.task for one in found if one.task is not None and "/" in one.task}
     option = f" --task {ours.pop()}" if len(ours) == 1 else ""
-    lines.append(f"Make episodes of them:  interplay demos import {folder}{option}")
+    which = "the others" if num_broken else "them"
+    if num_broken < len(found):
+        lines.append(f"Make episodes of {which}:  interplay demos import {folder}{option}")
     emit({"recordings": found, "num_broken": num_broken}, as_json=as_json, text="\n".join(lines))
     if num_broken:
         raise typer.Exit(1)

@@ -11,9 +11,9 @@ from typing import cast
 
 from interplay.envs.base import FramePolicy
 from interplay.envs.info import recordable
-from interplay.errors import MisuseError, unknown_name
+from interplay.errors import MisuseError, NotFoundError, unknown_name
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode, SeatHeld
+from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
 from interplay.statistics import Measure
 from interplay.statistics.statistic import Kind
 from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic
@@ -60,6 +60,12 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
                 raise _bad(text, "nothing compares with nan")
     known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *(names or ())}
     if names is not None and name not in known:
+        if name == OUTCOME_CHECK_SUCCESS:
+            raise NotFoundError(
+                f"no episode here has {name!r}: outcome checks look at the world at the end of a game that is played here, "
+                "so imported recordings of people have none\n"
+                "Leave the condition out, or take what the player ended:  --where 'outcome = terminated'"
+            )
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
     of_seat = name.rpartition(".")[2] if name.startswith(SEAT) else ""
     if isinstance(value, str) and (name in NUMBER_COLUMNS or of_seat in SEAT_NUMBERS):

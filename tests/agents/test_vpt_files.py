@@ -117,6 +117,7 @@ def test_what_is_no_model_file_says_so(tmp_path):
         read_model(path)
     for data, expected in (
         (b"", "it ends in the middle"),
+        (pickle.dumps({"a": 1})[:-1] + b"Q.", r"kept elsewhere.*\nThe \.model file comes first, then the \.weights file"),
         (pickle.dumps(model_document())[:200], "it ends in the middle"),
         (pickle.dumps([1, 2]), r"not those of a \.model file"),
         (
@@ -152,9 +153,11 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     with pytest.raises(CheckpointError, match="cannot be read: No such file"):
         read_weights(path)
     torch.save(weights, path)
-    path.write_bytes(path.read_bytes()[:-2000])
-    with pytest.raises(CheckpointError, match="is no file of weights"):
-        read_weights(path)
+    whole = path.read_bytes()
+    for size in (len(whole) - 2000, 5000):
+        path.write_bytes(whole[:size])
+        with pytest.raises(CheckpointError, match=r"is no file of weights: .*\nIt was cut off"):
+            read_weights(path)
     torch.save([1, 2], path)
     with pytest.raises(CheckpointError, match="it holds no names with tensors"):
         read_weights(path)

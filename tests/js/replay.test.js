@@ -4,10 +4,17 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { FrameStore } from "../../interplay/web/static/js/replay.js";
-import { Timeline, clock } from "../../interplay/web/static/js/timeline.js";
+import { Timeline, clock, lasting, placeIn } from "../../interplay/web/static/js/timeline.js";
 
 test("clock times are minutes and whole seconds", () => {
   assert.deepEqual([0, 0.999, 59.99, 60, 600, -3].map(clock), ["0:00", "0:00", "0:59", "1:00", "10:00", "0:00"]);
+});
+
+test("a video says in two places the same of how long it is, and one of a few seconds in tenths", () => {
+  assert.deepEqual([0, 0.55, 9.96, 19.98, 83.6].map(lasting), ["0:00", "0:00.6", "0:10.0", "0:20", "1:24"]);
+  assert.equal(placeIn(0, 0), "0:00 / 0:00"); // not loaded yet
+  assert.deepEqual([0, 0.34, 0.55].map((at) => placeIn(at, 0.55)), ["0:00.0 / 0:00.6", "0:00.3 / 0:00.6", "0:00.6 / 0:00.6"]);
+  assert.deepEqual([83.2, 83.6].map((at) => placeIn(at, 83.6)), ["1:23 / 1:24", "1:24 / 1:24"]);
 });
 
 test("a timeline moves at its speed, stops at its end, and starts over from there", () => {

@@ -404,7 +404,7 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     said = {stem: " ".join(one["problems"]) for stem, one in found.items() if one["problems"]}
     assert sorted(said) == ["cut", "lonely", "long"]
     assert "is damaged: it is cut off" in said["cut"]
-    assert "lonely.mp4" in said["lonely"]
+    assert said["lonely"].startswith(f"it has no video: there is no file {folder / 'find-cave' / 'lonely.mp4'}")
     assert "10 lines, and 4 frames" in said["long"]
     assert found[BAD]["known_bad"]
     status, said = run(capsys, "demos", "import", folder, "--data", tmp_path / "data", "--json")

@@ -371,6 +371,11 @@ def test_an_agent_that_learned_in_every_seat_sits_in_any(data, capsys):
         (["--task", "gymnasium/pendulum", "--observation", "state"], 1, "gymnasium/pendulum has actions in Box"),
         (["--task", "gymnasium/pendulum", "--observation", "state"], 1, "ppo needs discrete ones"),
         (["--task", "together/cooperative_pong", "--observation", "state"], 1, "for --observation: dqn, native, pixels"),
+        (
+            ["--task", "first-person/get_log", "--observation", "state"],
+            1,
+            "ppo needs one whole number per step Learn from first",
+        ),
         (["--task", "together/cooperative_pong", "--seat", "left"], 1, "plays every seat of a task (left, right)"),
         (["--observation", "state", "--reward", "wid"], 2, "unknown reward 'wid'; did you mean 'wide'"),
         (["--observation", "state", "--reward", "wide"], 1, "observations of shape (17,), and these games have (16,)"),

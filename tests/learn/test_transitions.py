@@ -1,6 +1,7 @@
 """Streams hold every reward and every end of their episodes, and are read once."""
 
 import resource
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,8 +10,8 @@ import pytest
 
 import interplay.record
 from interplay.envs import make
-from interplay.learn import TransitionError, load
-from interplay.record import Owner, RecordedEpisode, RecordingError
+from interplay.learn import BCConfig, TransitionError, load, train
+from interplay.record import Episode, Owner, RecordedEpisode, RecordingError
 from interplay.tasks import EnvSpec, find
 
 ALL = (0, 1, 2, 3)
@@ -178,6 +179,23 @@ def test_what_a_seat_did_ends_with_its_own_game(tmp_path, monkeypatch):
         assert (data.terminated[-1], data.truncated[-1], len(data)) == (terminated, not terminated, num_steps)
         assert data.pairs(np.array([num_steps - 1]))[1].tolist() == [env.state_of(seat).tolist()], "its own numbers alone"
     archive.close()
+
+
+def test_recordings_of_an_older_release_are_learned_from(tmp_path):
+    """Those that `tests/record/data` holds: one that the world ended, one that a person quit, one of numbers."""
+    folder = Path(__file__).parents[1] / "record" / "data" / "schema-1"
+    old = {name: Episode.open(folder / f"{name}.parquet") for name in ("breakout", "invaders", "cartpole")}
+    for name, observation, earned, terminated, truncated in (
+        ("breakout", "dqn", 2.0, True, False), ("invaders", "dqn", 0.0, False, True), ("cartpole", "state", 9.0, True, False),
+    ):  # fmt: skip
+        data = load([old[name]], observation=observation)
+        assert data.returns().tolist() == [earned], name
+        assert (data.terminated[-1], data.truncated[-1]) == (terminated, truncated), name
+        assert data.held.sum() == old[name].num_steps, name
+    with closing(interplay.record.open(tmp_path / "data")) as archive:
+        settings = BCConfig("atari/space_invaders", updates=2, batch_size=8, threads=1)
+        result = train(archive, settings, "from-before", episodes=[old["invaders"]])
+        assert result.num_decisions == 75
 
 
 def test_pictures_of_different_sizes_are_refused(archive):

@@ -76,6 +76,11 @@ def test_a_mistyped_name_offers_the_nearest(archive):
         archive.episodes(where=["scor > 3"])
 
 
+def test_where_no_episode_was_checked_says_why_and_what_else_to_ask(archive):
+    with pytest.raises(NotFoundError, match=r"no episode here has 'automatic_success'.* imported.*\n.*'outcome = terminated'"):
+        archive.episodes(where=["automatic_success = 1"])
+
+
 @cache
 def some_task():
     from interplay.tasks import find

@@ -56,7 +56,9 @@ def read_model(path: Path) -> Architecture:
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}\nCheck the name of the .model file.") from None
     except Refused as error:
-        raise CheckpointError(f"{path} is no .model file of VPT: {error}") from None
+        what, _, to_do = str(error).partition("\n")
+        to_do = to_do or "The .model file comes first, then the .weights file. Fetch both from where they were published."
+        raise CheckpointError(f"{path} is no .model file of VPT: {what}\n{to_do}") from None
     try:
         arguments = document["model"]["args"]
         net, temperature = arguments["net"]["args"], float(arguments["pi_head_opts"]["temperature"])
@@ -113,10 +115,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
                 if any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist()):
                     raise ValueError("it is compressed, which PyTorch never does")
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except OSError as error:
-        raise CheckpointError(
-            f"{path} cannot be read: {error.strerror or error}\nCheck the name of the .weights file."
-        ) from None
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror}\nCheck the name of the .weights file.") from None
     except Exception as error:  # PyTorch's reader fails in many ways on what is not its own
         raise CheckpointError(
             f"{path} is no file of weights: {_why(error)}\n"

@@ -117,7 +117,7 @@ class Played:
 
 
 class Game:
-    """One world with all its seats, from one decision to the next.
+    """One world with all its seats, from one decision to the next; `begin` or `go_on` comes first.
 
     Its episodes are functions of the seed, its number and the number of the episode; held-out seeds are left out.
 
@@ -143,7 +143,6 @@ class Game:
         self._firsts = [int(getattr(space, "start", 0)) for space in self.spaces().values()]
         self.seen: list[np.ndarray] = []
         self.done = np.zeros(len(task.seats), bool)
-        self.begin(0)
 
     def spaces(self) -> dict[str, gymnasium.Space]:
         """Seat -> the space of its actions."""
@@ -235,6 +234,8 @@ class Games:
     def __init__(self, task: Task, observation: str, numbers: Sequence[int], seed: int, horizon: int, kind: Kind) -> None:
         self._numbers, self._seed, self._horizon, self._kind = numbers, seed, horizon, kind
         self._games = [Game(task, observation, number, seed) for number in numbers]
+        for game in self._games:
+            game.begin(0)
         self._num_seats = len(task.seats)
 
     def go_on(self, where: Sequence[Where]) -> None:
@@ -318,6 +319,7 @@ def kind_of(task: Task, observation: str) -> Kind:
                     f"the seats of task {task.id} have other actions than each other, and one network plays them all: "
                     f"{task.seats[0]} has {spaces[task.seats[0]]}, {seat} has {space}"
                 )
+        game.begin(0)
         shapes = {seat: seen.shape for seat, seen in zip(task.seats, game.seen, strict=True)}
         if len(set(shapes.values())) > 1:
             raise RunError(

@@ -66,13 +66,18 @@ def _check(path: Path, task: str | None) -> Checked:
         problems.append(str(error).replace("\n", "; "))
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
-        problems.append(f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again")
+        problems.append(
+            f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again, or import it: nothing is held there"
+        )
+    video = path.with_suffix(".mp4")
     try:
-        num_frames = probe(path.with_suffix(".mp4")).num_frames
+        num_frames = probe(video).num_frames if video.exists() else 0
     except (RecordingError, RecordingsError) as error:
         problems.append(str(error).splitlines()[0] + "; delete it and fetch it again")
     else:
-        if abs(num_lines - num_frames) > 1:
+        if not video.exists():
+            problems.append(f"it has no video: there is no file {video}; fetch it again")
+        elif abs(num_lines - num_frames) > 1:
             problems.append(f"{num_lines:,} lines, and {num_frames:,} frames in the video; fetch both again, or use --cut")
     if task is None:
         ours = own_task_of(path.absolute().parent.parts)

@@ -133,7 +133,7 @@ class Loader:
             for _ in range(num_lines - num_frames):
                 next(labels)
         if lines.num_unreadable:
-            self.remarks.append(f"{lines.num_unreadable} lines are no JSON objects; nothing is held in them")
+            self.remarks.append(f"lines that are no JSON objects: {lines.num_unreadable}; nothing is held in them")
 
     def _check_lengths(self, part: Path, num_lines: int, num_frames: int) -> None:
         if abs(num_lines - num_frames) <= 1:

@@ -5,7 +5,7 @@ import { seatWords, stillToWatch, waitingWords } from "./form.js";
 import { ApiError, api, isTyping, need, partHeaders } from "./page.js";
 import { VideoPair, Viewing } from "./pair.js";
 import { QuestionForm } from "./questions.js";
-import { clock } from "./timeline.js";
+import { lasting } from "./timeline.js";
 
 const HEARTBEAT_MS = 30_000;
 /** How long after the last key the server gets the draft, milliseconds. */
@@ -418,7 +418,7 @@ class JudgePage {
     this.speed.value = String(videos.speed);
     for (const side of /** @type {const} */ (["left", "right"])) {
       const length = videos.lengths[side];
-      need(this.root, `[data-length="${side}"]`).textContent = length ? clock(Math.round(length)) : "";
+      need(this.root, `[data-length="${side}"]`).textContent = length ? lasting(length) : "";
       const state = videos.state[side];
       const isWaiting = state === "loading" || (state === "stalled" && (videos.playing || !length));
       need(this.root, `[data-waiting="${side}"]`).hidden = !isWaiting;

@@ -1,6 +1,6 @@
 // Two videos that play as one: a shared timeline as long as the longer one; the shorter holds its last frame.
 
-import { clock } from "./timeline.js";
+import { placeIn } from "./timeline.js";
 
 /** How far two playing videos may drift apart before one is set right, seconds. */
 const DRIFT_S = 0.1;
@@ -396,6 +396,6 @@ export class VideoPair {
   }
 
   get label() {
-    return `${clock(this.position)} / ${clock(this.duration)}`;
+    return placeIn(this.position, this.duration);
   }
 }

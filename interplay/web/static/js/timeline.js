@@ -9,6 +9,33 @@ export function clock(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
+/** What is shorter is shown in tenths of a second. */
+const SHORT_S = 10;
+
+/**
+ * How long something lasts: m:ss, and tenths where it is a few seconds only.
+ * @param {number} seconds
+ */
+export function lasting(seconds) {
+  return 0 < seconds && seconds < SHORT_S ? tenths(Math.round(10 * seconds)) : clock(Math.round(seconds));
+}
+
+/**
+ * Where one is in something that lasts so long; at its end both numbers are the same.
+ * @param {number} position seconds
+ * @param {number} duration seconds
+ */
+export function placeIn(position, duration) {
+  const isShort = 0 < duration && duration < SHORT_S;
+  const at = isShort ? tenths(Math.floor(10 * position + 1e-6)) : clock(position);
+  return `${position < duration ? at : lasting(duration)} / ${lasting(duration)}`;
+}
+
+/** @param {number} num tenths of a second */
+function tenths(num) {
+  return `${clock(num / 10)}.${num % 10}`;
+}
+
 /** A position between 0 and `duration` that moves with time while playing. */
 export class Timeline {
   /** @param {number} duration seconds */
