@@ -25,11 +25,12 @@ from interplay.cli.common import (
     stage_bars,
     table,
 )
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, NotFoundError
 from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig
 from interplay.learn.settings import DaggerConfig, RewardConfig
 from interplay.learn.train import model_folder
+from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.learn.benchmark import Results
@@ -379,9 +380,18 @@ def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
         lines.append(f"It matches {result.metrics['validation_accuracy']:.1%} of the decisions in episodes it never saw.")
     lines += [
         f"Wrote {result.folder}: model.safetensors, model.json, config.json, metrics.jsonl, curves.svg",
-        f"Next:  interplay play {settings.task} --agent {name}{place}",
+        _to_play(settings.task, name, place),
     ]
     return "\n".join(lines)
+
+
+def _to_play(task: str, name: str, place: str) -> str:
+    """How the policy plays; what was learned from published recordings is of a task that no suite has."""
+    try:
+        find(task)
+    except NotFoundError:
+        return f"Next:  interplay play FILE.toml:NAME --agent {name}{place}   (a task of your own in the world of {task})"
+    return f"Next:  interplay play {task} --agent {name}{place}"
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interplay.agents.composed import CHOICES, CODING, is_composed
 from interplay.agents.policy import action_space_of
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, NotFoundError
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.discrete import require_discrete
@@ -71,19 +71,19 @@ def train(
         TransitionError: If no episode fits; it says how to record some.
         ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
             another process is at it, or the checkpoint is of another run.
-        NotFoundError: If there is no such task.
+        NotFoundError: If there is no such task, in a suite or recorded.
         RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
     with claimed(folder, name, resume=resume):
-        task = find(config.task)
+        task, space = _task_of(archive, config)
         check_torch()
         from interplay.learn.algorithms import LEARNERS
         from interplay.learn.harness.run import Watch, run
 
         reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
-        space = _space_of(config, task)
+        space = _chosen_from(config, task, space)
         episodes = matching_episodes(archive, config, task) if episodes is None else episodes
         if isinstance(config, CloneConfig):
             notes = {**notes, "coding": CODING}
@@ -128,13 +128,30 @@ def draw_curves(folder: Path) -> None:
         raise RunError(f"the policy is in {folder}, but its curves.svg cannot be written: {error.strerror}") from error
 
 
-def _space_of(config: TrainingConfig, task: Task) -> gymnasium.Space[Any]:
+def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.Space[Any]]:
+    """The task of a run, and the space of its seat's actions; both as recorded where no suite has the task, as those of published
+    recordings, whose worlds need not be installed.
+
+    Raises:
+        NotFoundError: If there is no such task.
+    """
+    try:
+        task = find(config.task)
+    except NotFoundError:
+        recorded = archive.episodes(task=config.task, newest_first=True, limit=1)
+        if not recorded:
+            raise
+        check_seat(config, recorded[0].task)
+        return recorded[0].task, recorded[0].header.action_spaces[config.seat or recorded[0].task.seats[0]]
+    return task, action_space_of(task, config.seat)
+
+
+def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
     """What the network chooses from.
 
     Raises:
         TransitionError: If a task's actions are composed where they must not be, or the other way round.
     """
-    space = action_space_of(task, config.seat)
     if not config.is_composed:
         return require_discrete(space, task, config.algorithm)
     if not is_composed(space):

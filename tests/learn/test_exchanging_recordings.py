@@ -417,6 +417,13 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
         assert sorted(episode.id for episode in archive.episodes()) == STEMS
         assert not list(archive.root.glob(".import-*"))
         _check_imported(archive)
+    words = (
+        "--task bedd/find_cave --updates 1 --batch-size 4 --channels 4 --blocks 1 --features 8 --threads 1 --out seen".split()
+    )
+    status, said = run(capsys, "learn", "clone", *words, "--data", tmp_path / "data")
+    assert status == 0
+    assert f"decisions of {len(STEMS)} episodes" in said
+    assert "Next:  interplay play FILE.toml:NAME --agent seen" in said
 
 
 def test_recordings_that_cannot_be_told_apart_or_read_say_which(tmp_path, capsys):
