@@ -129,8 +129,8 @@ def draw_curves(folder: Path) -> None:
 
 
 def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.Space[Any]]:
-    """The task of a run, and the space of its seat's actions; both as recorded where no suite has the task, as those of published
-    recordings, whose worlds need not be installed.
+    """The task of a run, and the space of its seat's actions: as recorded where no suite has the task. Those are published
+    recordings; their world need not be installed.
 
     Raises:
         NotFoundError: If there is no such task.

@@ -417,10 +417,9 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
         assert sorted(episode.id for episode in archive.episodes()) == STEMS
         assert not list(archive.root.glob(".import-*"))
         _check_imported(archive)
-    words = (
-        "--task bedd/find_cave --updates 1 --batch-size 4 --channels 4 --blocks 1 --features 8 --threads 1 --out seen".split()
-    )
-    status, said = run(capsys, "learn", "clone", *words, "--data", tmp_path / "data")
+    small = ["--updates", 1, "--batch-size", 4, "--channels", 4, "--blocks", 1, "--features", 8, "--threads", 1]
+    words = ["--task", "bedd/find_cave", *small, "--out", "seen", "--data", tmp_path / "data"]
+    status, said = run(capsys, "learn", "clone", *words)
     assert status == 0
     assert f"decisions of {len(STEMS)} episodes" in said
     assert "Next:  interplay play FILE.toml:NAME --agent seen" in said
