@@ -64,7 +64,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
             raise NotFoundError(
                 f"no episode here has {name!r}: outcome checks look at the world at the end of a game that is played here, "
                 "so imported recordings of people have none\n"
-                "Leave the condition out, or take what the player ended:  --where 'outcome = terminated'"
+                "Leave the condition out, or take what no time limit cut off (ESC or death):  --where 'outcome = terminated'"
             )
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
     of_seat = name.rpartition(".")[2] if name.startswith(SEAT) else ""
