@@ -26,11 +26,11 @@ class Pool(ProcessPoolExecutor):
     """An executor whose processes stop, without a word, when the one that started them is stopped by Ctrl-C."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As of any executor."""
+        """As of any executor; Ctrl-C in a process ends it, and with it the pool."""
         # A process that is begun here keeps Ctrl-C waiting until `begin`: while it imports, it would answer with a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return super().submit(fn, *args, **kwargs)
+            return super().submit(_do, fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -44,11 +44,15 @@ class Pool(ProcessPoolExecutor):
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Wait for what is being done, begin nothing else where something failed, and stop at once at Ctrl-C."""
-        if exc_type is None or issubclass(exc_type, Exception):
-            self.shutdown(cancel_futures=exc_type is not None)
-        else:
+        """Wait for what is being done, and begin nothing else where something failed; at Ctrl-C, stop at once.
+
+        A generator that is closed waits too: a job that is begun is finished. Ctrl-C in a terminal reaches the processes as
+        well, wherever it finds this one.
+        """
+        if exc_type is not None and issubclass(exc_type, KeyboardInterrupt):
             self.stop()
+        else:
+            self.shutdown(cancel_futures=exc_type is not None)
 
 
 def process_pool(processes: int) -> Pool:
@@ -68,6 +72,14 @@ def begin() -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # which comes from the shell, as in the background
         signal.signal(signal.SIGINT, _stop)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _do(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """A job; what ends it at Ctrl-C must end the process, or the executor keeps it as a result and begins the next job."""
+    try:
+        return fn(*args, **kwargs)
+    except SystemExit:
+        os._exit(130)
 
 
 def _stop(number: int, frame: object) -> None:

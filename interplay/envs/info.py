@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,23 +53,28 @@ class SeatEnd(NamedTuple):
     truncated: bool
 
 
-def seat_end(seat: str, info: Mapping[str, Any], *, terminated: bool, truncated: bool) -> SeatEnd:
+def seat_end(seat: str, info: Mapping[str, Any], *, seats: Collection[str], terminated: bool, truncated: bool) -> SeatEnd:
     """How the game of one seat ended, with the step that gave this info or an earlier one.
 
-    `seats_done` of an info lists the seats that play no more, and `seats_truncated` those of them that were cut off. A seat in
-    neither ends as the game does.
+    `seats_done` of an info lists the seats that play no more, and `seats_truncated` those of them that were cut off; the others
+    terminated. In a game that was cut off with all seats done and no `seats_truncated`, all were cut off. A seat that is not
+    done ends as the game does. What ended in both ways terminated.
 
     Args:
+        seats: Of the game.
         terminated, truncated: How the step ended the game, if it did.
 
-    >>> info = {"seats_done": ["left", "right"], "seats_truncated": ["right"]}
-    >>> seat_end("left", info, terminated=True, truncated=False), seat_end("right", info, terminated=True, truncated=False)
-    (SeatEnd(terminated=True, truncated=False), SeatEnd(terminated=False, truncated=True))
+    >>> info, seats = {"seats_done": ["left", "right"], "seats_truncated": ["right"]}, ("left", "right")
+    >>> [seat_end(seat, info, seats=seats, terminated=True, truncated=False) for seat in seats]
+    [SeatEnd(terminated=True, truncated=False), SeatEnd(terminated=False, truncated=True)]
     """
-    if seat in info.get("seats_done", ()):
+    is_cut_off = truncated and not terminated
+    done = info.get("seats_done", ())
+    if seat not in done:
+        return SeatEnd(terminated, is_cut_off)
+    if "seats_truncated" in info or not set(done) >= set(seats):
         is_cut_off = seat in info.get("seats_truncated", ())
-        return SeatEnd(not is_cut_off, is_cut_off)
-    return SeatEnd(terminated, truncated and not terminated)
+    return SeatEnd(not is_cut_off, is_cut_off)
 
 
 def clean_text(text: str) -> str:

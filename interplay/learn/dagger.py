@@ -223,7 +223,7 @@ def _learner_plays(archive: Archive, task: Task, config: DaggerConfig, one: Roun
         rng = np.random.default_rng((config.seed, _WORLDS, one.number, number))
         seed = task.draw_seed(rng)
         episode = rollout(archive, task, agents, seed, rng=rng, max_steps=(config.labels - one.num_labels) * skip)
-        one = replace(one, games=(*one.games, _game(episode, seat, one.player, len(starts_of(episode.ended(seat)[0], skip)))))
+        one = replace(one, games=(*one.games, game_of(episode, seat, one.player, len(starts_of(episode.ended(seat)[0], skip)))))
         one = replace(one, is_complete=one.num_labels >= config.labels)
         yield one
     report(what, config.labels, config.labels)
@@ -256,7 +256,7 @@ def _people_play(
     while True:
         for episode in _people_in(archive, task, config, one):
             if episode.id not in known:
-                known[episode.id] = _game(episode, seat, one.player, _decisions_of_people(episode, seat, config.actor, skip))
+                known[episode.id] = game_of(episode, seat, one.player, _decisions_of_people(episode, seat, config.actor, skip))
         played = replace(one, games=tuple(game for game in known.values() if game.num_labels))
         report(what, min(played.num_labels, config.labels), config.labels)
         if played.num_labels >= config.labels or (not config.wait and played.num_labels):
@@ -290,20 +290,22 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
     """In how many decisions of an episode a person acted all the time."""
     names: dict[Owner, int] = {}
-    owners = stream_of(episode, seat, starts_of(episode.ended(seat)[0], skip), names)["owners"]
+    ended = episode.ended(seat)
+    owners = stream_of(episode, seat, ended, starts_of(ended[0], skip), names)["owners"]
     people = [code for owner, code in names.items() if owner.kind == "human" and actor in (None, "human", owner.name)]
     return int(np.isin(owners, people).sum())
 
 
-def _game(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
+def game_of(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
     """What a round keeps of an episode."""
     labels = episode.labels(seat)
     num_own = num_matched = 0
     if labels is not None:
         names: dict[Owner, int] = {}
-        owners = owners_of(episode, seat, names)
+        num_steps, _ = episode.ended(seat)  # what is pressed afterwards does nothing
+        owners = owners_of(episode, seat, names)[:num_steps]
         own = np.isin(owners, [code for owner, code in names.items() if owner.name == player])
-        num_own, num_matched = int(own.sum()), int((own & (episode.actions(seat) == labels)).sum())
+        num_own, num_matched = int(own.sum()), int((own & (episode.actions(seat) == labels)[:num_steps]).sum())
     earned = sum(held.total_reward for held in episode.seats if held.seat == seat)
     return Game(episode.id, episode.seed, num_labels, num_own, num_matched, earned)
 

@@ -111,11 +111,12 @@ def load_embedded(
                 "different networks\nEmbed all episodes with one network, in a folder of its own:  "
                 f"interplay demos embed --task {episode.task_id} --vpt NAME --out DIR"
             )
-        starts = np.arange(episode.ended(seat)[0])
-        stream = stream_of(episode, seat, starts, names) | {
+        ended = num_steps, _ = episode.ended(seat)
+        starts = np.arange(num_steps)
+        stream = stream_of(episode, seat, ended, starts, names) | {
             "at": base + starts,
             "first": np.full(len(starts), base),
-            "actions": actions_of(episode, seat, composed=True)(starts),
+            "actions": actions_of(episode, seat, num_steps, composed=True)(starts),
             "offsets": np.zeros(len(starts), np.int8),
             "episodes": np.full(len(starts), index),
             "labels": np.full(len(starts), -1),

@@ -22,6 +22,7 @@ from interplay.files import alone, is_disk_full, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 
 if TYPE_CHECKING:
+    from interplay.envs.info import SeatEnd
     from interplay.record import Episode
 
 FOLDER = "transitions"
@@ -198,9 +199,11 @@ def joined(parts: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
     return np.concatenate(parts, dtype=dtype) if parts else np.zeros(0, dtype)
 
 
-def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
+def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
     """From where decisions begin to what was done in them, see `Transitions.actions`.
 
+    Args:
+        num_steps: After how many steps the seat's game ended.
     Raises:
         TransitionError: If the episode has actions of another kind.
     """
@@ -209,7 +212,7 @@ def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callabl
         if space is not None and not is_composed(space):
             raise TransitionError(f"episode {episode.id} of {episode.task_id} has actions in {space}, not keys and a camera")
         parts = episode.action_parts(seat)  # refuses a seat that is not there
-        parts = {name: values[: episode.ended(seat)[0]] for name, values in parts.items()}
+        parts = {name: values[:num_steps] for name, values in parts.items()}
         return lambda starts: choices_of(parts, starts)
     taken = episode.actions(seat)
     if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
@@ -217,7 +220,7 @@ def actions_of(episode: Episode, seat: str | None, *, composed: bool) -> Callabl
             f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
             "learning here needs one whole number per step"
         )
-    return lambda starts: held_actions(taken[: episode.ended(seat)[0]], starts)
+    return lambda starts: held_actions(taken[:num_steps], starts)
 
 
 def _streams(
@@ -225,18 +228,18 @@ def _streams(
 ) -> Iterator[dict[str, np.ndarray]]:
     """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
-    actions = actions_of(episode, asked["seat"], composed=asked["composed"])
+    ended = num_steps, _ = episode.ended(asked["seat"])
+    actions = actions_of(episode, asked["seat"], num_steps, composed=asked["composed"])
     labels = None if asked["composed"] else episode.labels(asked["seat"])
-    num_steps, _ = episode.ended(asked["seat"])
     starts = {offset: starts_of(num_steps, view.frame_skip, offset) for offset in asked["offsets"] if offset < num_steps}
     bases, base = {}, pictures.num_pictures
     for offset, its_starts in starts.items():
         bases[offset] = base
         base += len(its_starts) + 1
-    _write_pictures(episode, asked["seat"], asked["observation"], bases, pictures)
+    _write_pictures(episode, asked["seat"], asked["observation"], num_steps, bases, pictures)
     pictures.num_pictures = base
     for offset, its_starts in starts.items():
-        yield stream_of(episode, asked["seat"], its_starts, names) | {
+        yield stream_of(episode, asked["seat"], ended, its_starts, names) | {
             "at": bases[offset] + np.arange(len(its_starts)),
             "first": np.full(len(its_starts), bases[offset]),
             "actions": actions(its_starts),
@@ -255,13 +258,16 @@ def starts_of(num_steps: int, frame_skip: int, offset: int = 0) -> np.ndarray:
     return np.array(sorted({0, *range(offset, num_steps, frame_skip)}), np.int64)
 
 
-def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dict[Owner, int]) -> dict[str, np.ndarray]:
+def stream_of(
+    episode: Episode, seat: str | None, ended: tuple[int, SeatEnd], starts: np.ndarray, names: dict[Owner, int]
+) -> dict[str, np.ndarray]:
     """What decisions that begin at these steps gained, how long each lasted, how the last one ended, and who acted.
 
     Args:
+        ended: What `Episode.ended` says of the seat.
         names: Of who acted, to which those of this episode are added.
     """
-    num_steps, end = episode.ended(seat)
+    num_steps, end = ended
     rewards = episode.rewards(seat)[:num_steps]
     rewards = np.where(np.isfinite(rewards), rewards, 0)  # as in `Episode.total_reward`
     owners = owners_of(episode, seat, names)[:num_steps]
@@ -279,9 +285,10 @@ def stream_of(episode: Episode, seat: str | None, starts: np.ndarray, names: dic
     }
 
 
-def _write_pictures(episode: Episode, seat: str | None, observation: str, bases: dict[int, int], pictures: _Pictures) -> None:
+def _write_pictures(
+    episode: Episode, seat: str | None, observation: str, num_steps: int, bases: dict[int, int], pictures: _Pictures
+) -> None:
     """Write what is seen at each decision of each offset, and at the end, from a stream's base on."""
-    num_steps, _ = episode.ended(seat)
     views = {offset: pipeline(observation) for offset in bases}
     written = dict.fromkeys(bases, 0)
 

@@ -253,16 +253,15 @@ class Episode:
 
     def ended(self, seat: str | None = None) -> tuple[int, SeatEnd]:
         """After how many steps the game of a seat (the first by default) ended, and how: some worlds let others play on."""
-        seat = self._seat(seat)
-        whole = SeatEnd(self.terminated, self.truncated or not self.terminated)
-        if len(self.header.seats) == 1:
-            return self.num_steps, whole
-        infos = [json.loads(text or "{}") for text in self._column("info").slice(1, self.num_steps).to_pylist()]
-        num_steps = next((step for step, info in enumerate(infos, 1) if seat in info.get("seats_done", ())), self.num_steps)
-        last = infos[-1] if infos else {}
-        if "seats_truncated" not in last and len(last.get("seats_done", ())) == len(self.header.seats) and not self.terminated:
-            return num_steps, whole  # recordings of before infos said who was cut off: here, all were
-        return num_steps, seat_end(seat, last, **whole._asdict())
+        seat, seats = self._seat(seat), self.header.seats
+        how = {"seats": seats, "terminated": self.terminated, "truncated": not self.terminated}
+        if len(seats) == 1:
+            return self.num_steps, seat_end(seat, {}, **how)
+        texts = self._column("info").slice(1, self.num_steps).to_pylist()
+        # Few infos say who is done: the others are not parsed.
+        said = ((step, json.loads(text)) for step, text in enumerate(texts, 1) if text and '"seats_done"' in text)
+        num_steps = next((step for step, info in said if seat in info.get("seats_done", ())), self.num_steps)
+        return num_steps, seat_end(seat, json.loads((texts and texts[-1]) or "{}"), **how)
 
     def raw_observations(self) -> np.ndarray:
         """What the environment itself returned, shape (T + 1, ...); for worlds whose observation is not the view.

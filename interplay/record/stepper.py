@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     def end_of(self, seat: str) -> SeatEnd:
         """How the game of one seat has ended; some worlds let others play on."""
-        return seat_end(seat, self.info, terminated=self.terminated, truncated=self.truncated)
+        return seat_end(seat, self.info, seats=self.rewards, terminated=self.terminated, truncated=self.truncated)
 
 
 class RecordedEpisode:

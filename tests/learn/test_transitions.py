@@ -11,6 +11,7 @@ import pytest
 import interplay.record
 from interplay.envs import make
 from interplay.learn import BCConfig, TransitionError, load, train
+from interplay.learn.dagger import game_of
 from interplay.record import Episode, Owner, RecordedEpisode, RecordingError
 from interplay.tasks import EnvSpec, find
 
@@ -167,17 +168,20 @@ def test_what_a_seat_did_ends_with_its_own_game(tmp_path, monkeypatch):
     task = replace(LAKE, env=EnvSpec("pettingzoo:relay_race:relay_race-v0"), seats=("x", "y", "z"))
     env = make(task)
     archive = interplay.record.open(tmp_path / "data")
-    recorder = archive.recorder(task, env, seed=1, actor="random", actor_kind="agent")
+    experts = dict.fromkeys(task.seats, "careful")
+    recorder = archive.recorder(task, env, seed=1, actor="random", actor_kind="agent", experts=experts)
     played = RecordedEpisode(env, recorder)
     played.start(1)
     while played.outcome is None:
-        played.step({"x": 1, "y": 1, "z": 1})
+        played.step(dict.fromkeys(task.seats, 1), labels=dict.fromkeys(task.seats, int(played.num_steps >= 2)))
     episode = archive.seal(recorder.finish(played.outcome))
     assert episode.terminated, "as every game in which somebody terminated"
     for seat, num_steps, terminated in (("x", 2, True), ("y", 3, False), ("z", 5, False)):
         data = load([episode], observation="state", seat=seat)
         assert (data.terminated[-1], data.truncated[-1], len(data)) == (terminated, not terminated, num_steps)
         assert data.pairs(np.array([num_steps - 1]))[1].tolist() == [env.state_of(seat).tolist()], "its own numbers alone"
+        game = game_of(episode, seat, "random", num_steps)
+        assert (game.num_own, game.num_matched) == (num_steps, num_steps - 2), "a round of an expert counts these steps alone"
     archive.close()
 
 

@@ -152,6 +152,25 @@ def test_a_game_that_goes_on_knows_what_each_did_who_sat_there_at_the_start(arch
     assert state.is_own == {"left": False, "right": True}
 
 
+@pytest.mark.parametrize("terminated", [False, True])
+def test_a_seat_ends_live_as_it_ends_in_the_recording(archive, pong, terminated):
+    """A world may list all seats as done without a word on who was cut off, and may end a game in both ways at once."""
+    episode = begin(archive, pong)
+    step = episode.env.step
+
+    def last_step(action):
+        observation, rewards, _, _, info = step(action)
+        return observation, rewards, terminated, True, info | {"seats_done": ["left", "right"]}
+
+    episode.step(joint(pong, 0))
+    episode.env.step = last_step
+    last = episode.step(joint(pong, 1))
+    sealed = archive.seal(episode.recorder.finish(episode.outcome))
+    episode.env.close()
+    for seat in pong.seats:
+        assert sealed.ended(seat) == (2, last.end_of(seat)) == (2, (terminated, not terminated))
+
+
 def test_a_game_of_two_goes_on_after_its_process_died(archive, game):
     """As if nothing had happened: same actions, same rewards, whoever held the seats."""
     whole = begin(archive, game)

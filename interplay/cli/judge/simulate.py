@@ -143,11 +143,8 @@ def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequen
         return
     with process_pool(processes) as pool:
         started = [pool.submit(run_one, settings, name, seed, methods) for name, seed in jobs]
-        try:
-            for one in as_completed(started):
-                yield one.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        for one in as_completed(started):
+            yield one.result()
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -110,16 +110,12 @@ def _run(jobs: Sequence[Job], archive: interplay.record.Archive, processes: int)
         return
     with process_pool(processes) as pool:
         futures = {pool.submit(_prove_apart, job): job for job in jobs}
-        try:
-            for future in as_completed(futures):
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    text = f"a process ended without a message, perhaps at {futures[future].file}"
-                    raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+        for future in as_completed(futures):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                text = f"a process ended without a message, perhaps at {futures[future].file}"
+                raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
 
 
 def _prove_apart(job: Job) -> Proved:
