@@ -81,7 +81,6 @@ def test_a_policy_without_hidden_layers_is_linear():
     torch.testing.assert_close(two - one, one - zero)
 
 
-
 def learner_of(config, width):
     torch.manual_seed(config.seed)
     return Clone(config, Given((width,), sum(CHOICES.nvec), np.zeros(0), torch.device("cpu")))
