@@ -47,7 +47,9 @@ def main() -> None:
     of_label = {label: [name for name in labels if labels[name] == label] for label in (NO, YES)}
     most = 2 * min(map(len, of_label.values()))
     if not 2 <= options.names <= most:
-        parser.error(f"argument --names: is {options.names}, expected 2 to {most}, for the golden set has no more of each label")
+        parser.error(
+            f"argument --names: is {options.names}, expected 2 to {most}, for the golden set has no more of each label"
+        )
     names = [name for one in of_label.values() for name in drawn.sample(one, options.names // 2)]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ModelServer(answers(random.Random(options.seed))) as server:
