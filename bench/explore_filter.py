@@ -44,9 +44,13 @@ def main() -> None:
     options = parser.parse_args()
     labels = golden()
     drawn = random.Random(options.seed)
-    names = [
-        name for label in (NO, YES) for name in drawn.sample([n for n in labels if labels[n] == label], options.names // 2)
-    ]
+    of_label = {label: [name for name in labels if labels[name] == label] for label in (NO, YES)}
+    most = 2 * min(map(len, of_label.values()))
+    if not 2 <= options.names <= most:
+        parser.error(
+            f"argument --names: is {options.names}, expected 2 to {most}, for the golden set has no more of each label"
+        )
+    names = [name for one in of_label.values() for name in drawn.sample(one, options.names // 2)]
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, ModelServer(answers(random.Random(options.seed))) as server:
         figures = killed(Path(folder), names, server, options.kills, random.Random(options.seed))

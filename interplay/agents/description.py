@@ -54,7 +54,7 @@ def read_description(folder: Path) -> dict[str, Any]:
             "Upgrade Interplay, or train the policy again."
         )
     if document["version"] == 1:
-        document = _upgraded(document)
+        document = _upgraded(document, f"policy {folder.name!r}: {path}")
     for key, check in _CHECKS.items():
         if key in document or key not in _OPTIONAL:
             problem = check(document.get(key)) if key in document else "it is missing"
@@ -170,13 +170,17 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _upgraded(document: dict[str, Any]) -> dict[str, Any]:
-    """A description of version 1 as one of today; what is wrong in it stays wrong, and is found later."""
+def _upgraded(document: dict[str, Any], where: str) -> dict[str, Any]:
+    """A description of version 1 as one of today; what else is wrong in it stays wrong, and is found later."""
     old = document.get("architecture")
-    if not isinstance(old, dict) or old.get("name") != "nature_cnn" or "num_actions" not in old:
+    if not isinstance(old, dict) or old.get("name") != "nature_cnn":
         return document
+    number = old.get("num_actions")
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_OUTPUTS:
+        expected = f"expected a whole number from 1 to {MOST_OUTPUTS}"
+        raise PolicyError(f"{where}: 'architecture': its 'num_actions' is {number!r}, {expected}\n{REMEDY}")
     encoder = {"name": "conv", "shape": [old.get("in_channels", 4), 84, 84]}
     return document | {
-        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": old["num_actions"]},
-        "actions": {"kind": "Discrete", "n": old["num_actions"], "start": 0},
+        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": number},
+        "actions": {"kind": "Discrete", "n": number, "start": 0},
     }

@@ -23,6 +23,7 @@ from interplay.judge.errors import (
     TooEarlyError,
     UnknownMatchError,
     VideosBeingMadeError,
+    VideosMissingError,
     WithdrawnError,
 )
 from interplay.judge.form import MIN_REASON_CHARS, check_form
@@ -60,6 +61,7 @@ __all__ = [
     "TooEarlyError",
     "UnknownMatchError",
     "VideosBeingMadeError",
+    "VideosMissingError",
     "WithdrawnError",
     "check_form",
 ]

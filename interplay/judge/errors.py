@@ -26,9 +26,24 @@ class EveryPairTakenError(NothingToJudgeError):
 
 
 class VideosBeingMadeError(NothingToJudgeError):
-    """There are episodes to compare, and their videos are not made yet."""
+    """There are episodes to compare, and their videos are not made yet.
+
+    Args:
+        what: They are of.
+        is_held: Whether they wait while people play.
+    """
 
     code = "videos_being_made"
+
+    def __init__(self, what: str, *, is_held: bool) -> None:
+        when = "wait while people play here; try again later" if is_held else "are being made; try again in a minute"
+        super().__init__(f"the videos of {what} {when}")
+
+
+class VideosMissingError(NothingToJudgeError):
+    """There are episodes to compare, their videos are not there, and nobody makes them."""
+
+    code = "videos_missing"
 
 
 class UnknownMatchError(JudgingError):

@@ -408,9 +408,13 @@ def _review(root: Table) -> ReviewPart:
 
 
 def _num_reviews(head: Table, review: ReviewPart) -> int:
-    """Reviews of one visit: nobody can review more instances than there are."""
+    """Reviews of one visit, which is paid for as many."""
     most = len(review.instances)
-    return min(head.count("answers", most), most)
+    number = head.count("answers", most)
+    if number > most:
+        problem = f"is {number}, and nobody reviews more than the {most} instances there are"
+        raise head.error("answers", problem, f"write {most} or fewer, or leave it out: a visit has all of them then")
+    return number
 
 
 def _nothing_compared(root: Table, kind: str) -> None:

@@ -158,6 +158,7 @@ def create_app(
         rng=np.random.default_rng(),
         suites=app.state.suites,
         want_video=lambda episode_id: app.state.films.wanted(episode_id, SOON),
+        is_held=lambda: app.state.films.is_held,
         rules=open_room,
     )
     app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)

@@ -75,8 +75,8 @@ _OF_JUDGING = {
     401: "Unknown token: `unauthorized`.",
     403: "Not allowed for you: `foreign_match`, `forbidden`, `banned`, `quiz_first`, `enrolment_needed`, `cross_site`.",
     404: "No such match, task, study or video: `unknown_match`, `not_found`, `no_video`.",
-    409: "Not now: `nothing_to_judge`, `every_pair_taken`, `videos_being_made`, `already_answered`, `quota_reached`, "
-    "`study_full`, `ended`.",
+    409: "Not now: `nothing_to_judge`, `every_pair_taken`, `videos_being_made`, `videos_missing`, `already_answered`, "
+    "`quota_reached`, `study_full`, `ended`.",
     410: "Too late: `superseded`, `study_closed`.",
     413: "Larger than 256 KiB: `too_large`.",
     415: "The body was not sent as JSON: `unsupported_media_type`.",

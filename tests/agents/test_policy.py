@@ -158,6 +158,10 @@ def flip_a_byte(path):
             lambda folder: set_network(folder, outputs=10**12),
             "'outputs' is 1000000000000, expected a whole number from 1 to 65536",
         ),
+        (
+            lambda folder: rewrite(folder, version=1, architecture={"name": "nature_cnn", "num_actions": 0}),
+            "'architecture': its 'num_actions' is 0, expected a whole number from 1 to 65536",
+        ),
         (lambda folder: set_network(folder, units=3), "unknown setting of network architecture 'feedforward': 'units'"),
         (lambda folder: set_network(folder, encoder=7), "encoder is 7, expected a table with a name"),
         (lambda folder: set_network(folder, encoder={"name": "conv"}), "encoder 'conv': 'shape' is missing"),

@@ -138,6 +138,7 @@ def test_nothing_that_lies_on_the_land_leads_past_a_hop_of_the_set(planned):
     left = lying(kept[0]) if kept else set()
     for one in kept:
         chain = chain_of(one)
+        assert len(chain) == one.num_hops, one.name
         carried = chains.carried_at_start(chain) | dict.fromkeys(left, 9)
         for first, then in pairwise(chain):
             assert then.gives not in chains.had(chain, carried, frozenset({first.gives})), one.name

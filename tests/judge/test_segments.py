@@ -22,7 +22,14 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
 from interplay.errors import NotFoundError
-from interplay.judge import InvalidAnswerError, Judging, NothingToJudgeError, StudyFullError
+from interplay.judge import (
+    InvalidAnswerError,
+    Judging,
+    NothingToJudgeError,
+    StudyFullError,
+    VideosBeingMadeError,
+    VideosMissingError,
+)
 from interplay.judge.published import DatasetError, Selection, export_answers, export_file, flat_table
 from interplay.judge.published.row import load_json
 from interplay.judge.published.segments import export_segments, import_segments, is_of_segments
@@ -129,6 +136,30 @@ def test_what_is_sent_holds_the_frames_of_the_segment_and_no_other(archive, judg
         for secret in (segment.episode_id, segment.agent, TASK.content_hash):
             assert secret.encode() not in answer.content
             assert secret not in json.dumps(dict(answer.headers)) + json.dumps(served)
+
+
+def test_a_few_missing_videos_are_asked_for_at_once_and_a_judge_hears_whether_they_come(archive):
+    asked, is_held = [], False
+    judging = Judging(
+        archive,
+        rng=np.random.default_rng(0),
+        clock=Clock(),
+        want_video=lambda name: asked.append(name) or name not in broken,
+        is_held=lambda: is_held,
+    )
+    names = [clip_of_segment(one).name for one in study_of_segments(archive, "lab", now=NOW, number=40, seconds=1)]
+    for name in names:
+        archive.video_path(name).unlink()
+    broken = set(names[:3])
+    with pytest.raises(VideosBeingMadeError, match="segments are being made; try again in a minute"):
+        judging.serve("eve", study="lab")
+    assert asked == names[:19], "those that fail do not stand in the way of the next ones"
+    is_held = True
+    with pytest.raises(VideosBeingMadeError, match="segments wait while people play here; try again later"):
+        judging.serve("eve", study="lab")
+    broken = set(names)
+    with pytest.raises(VideosMissingError, match="40 videos of this study are missing, and they are not being made"):
+        judging.serve("eve", study="lab")
 
 
 # Serving and answering

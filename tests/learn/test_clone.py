@@ -1,7 +1,7 @@
 """Cloning in first person: the loss of BEDD's baseline, from embeddings and from pixels, to an agent that presses ESC."""
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tiny_vpt import tiny_network  # noqa: E402
 from toy_transitions import make_transitions  # noqa: E402
 
 import interplay.record  # noqa: E402
-from interplay.agents import find, rollout  # noqa: E402
+from interplay.agents import find, networks, rollout  # noqa: E402
 from interplay.agents.composed import CHOICES, action_of, choices_of  # noqa: E402
 from interplay.agents.policy import PolicyError  # noqa: E402
 from interplay.agents.vpt.agent import save  # noqa: E402
@@ -20,6 +20,7 @@ from interplay.agents.vpt.codec import to_bins  # noqa: E402
 from interplay.envs.minerl_actions import KEYS, action_space  # noqa: E402
 from interplay.learn import CloneConfig, ConfigError, RunError, TransitionError, load, train  # noqa: E402
 from interplay.learn.algorithms import Clone  # noqa: E402
+from interplay.learn.algorithms.clone import encoder  # noqa: E402
 from interplay.learn.embed import Source, embed, shard_path  # noqa: E402
 from interplay.learn.harness.learner import Batch, Given  # noqa: E402
 from interplay.learn.harness.run import run  # noqa: E402
@@ -62,6 +63,22 @@ def recorded(tmp_path_factory):
 
 def config(**settings):
     return CloneConfig(TASK.id, **{"actor": "walker", "updates": 2, **TINY, **settings})
+
+
+def test_what_the_settings_allow_can_be_built():
+    allowed = next(one.metadata for one in fields(CloneConfig) if one.name == "blocks")
+    for blocks in (allowed["low"], allowed["high"]):
+        description = encoder(config(blocks=blocks, channels=(1,), features=1), (3, 8, 8))
+        network = networks.build({"name": "feedforward", "encoder": description, "outputs": 2})
+        assert network(torch.zeros(1, 3, 8, 8)).shape == (1, 2)
+
+
+def test_a_policy_without_hidden_layers_is_linear():
+    description = {"name": "mlp", "shape": [3], "hidden": []}
+    network = networks.build({"name": "feedforward", "encoder": description, "outputs": 2})
+    with torch.no_grad():
+        zero, one, two = network(torch.tensor([[0.0] * 3, [1.0] * 3, [2.0] * 3]))
+    torch.testing.assert_close(two - one, one - zero)
 
 
 def learner_of(config, width):

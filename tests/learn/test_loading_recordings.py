@@ -9,6 +9,7 @@ import av
 import numpy as np
 import pytest
 import xxhash
+from av.bitstream import BitStreamFilterContext
 
 from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import KEYBOARD, labels_of
@@ -145,6 +146,20 @@ def test_numbers_that_are_none_turn_nothing_and_press_nothing(tmp_path):
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="minerl or bedd, got 'vpt'"):
         Loader([], labels="vpt")
+
+
+@pytest.mark.parametrize("is_small", [True, False])
+def test_a_video_of_a_colour_space_that_nothing_converts_is_named(tmp_path, is_small):
+    shutil.copy(DATA / "wheel.jsonl", tmp_path)
+    with av.open(str(DATA / "wheel.mp4")) as old, av.open(str(tmp_path / "wheel.mp4"), "w") as new:
+        stream = new.add_stream_from_template(old.streams.video[0])
+        to_ycgco = BitStreamFilterContext("h264_metadata=matrix_coefficients=8", old.streams.video[0], stream)
+        for packet in old.demux(video=0):
+            for out in to_ycgco.filter(packet if packet.size else None):
+                out.stream = stream
+                new.mux(out)
+    with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8, .*\nWrite its right one"):
+        next(iter(Loader([tmp_path / "wheel.jsonl"], is_small=is_small)))
 
 
 def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():

@@ -70,6 +70,7 @@ def test_instances_are_taken_in_whole_and_the_study_stays_the_same_without_its_f
         ('["made", "one_more.json"]', '["empty"]', "holds no .json file"),
         ('["made", "one_more.json"]', '["broken.json"]', "not valid JSON"),
         ('["made", "one_more.json"]', "[]", "name 1 to 1000"),
+        ("minutes = 5", "minutes = 5\nanswers = 4", r"study\.answers: is 4, and nobody reviews more than the 3 instances"),
         ("third = true", "raters = 0", "must lie between 1 and 20"),
         ("third = true", "thrid = true", "did you mean 'third'"),
         ("[channels.open]", "[judging]\ntasks = []\n[channels.open]", "has no use in a study of reviews"),

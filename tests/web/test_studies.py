@@ -1,5 +1,6 @@
 """Pages of a study over HTTP, on the real application: arriving, agreeing, the quiz, leaving, and everybody who is refused."""
 
+import json
 import re
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ from study_world import (
 
 import interplay.record
 from interplay import testing
+from interplay.explore import published
 from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
 from interplay.store import studies as store
 from interplay.study.definition import builtin_studies
@@ -326,6 +328,28 @@ def test_a_banned_person_is_refused_and_one_banned_halfway_is_sent_home(archive,
         session.add(Ban(judge=f"participant-{enrolment.participant_id}", reason="random", created_at=datetime.now(UTC)))
     assert client.get(address(MTURK | {"assignmentId": "3SECOND"})).status_code == 403
     assert hidden_fields(client.get(f"/studies/caves/end?enrolment={token}").text)["outcome"] == "failed_check"
+
+
+def test_who_is_banned_halfway_sees_no_more_pictures_and_films_of_what_they_reviewed(archive, tmp_path):
+    instance = dict(published.instances()[published.names("planner")[0]].to_json())
+    with archive.database.write() as session:
+        episode = testing.add_episode(session, find(TASK), "ada", 1)["id"]
+    archive.video_path(episode).parent.mkdir(parents=True, exist_ok=True)
+    archive.video_path(episode).write_bytes(b"a film")
+    (tmp_path / "one.json").write_text(json.dumps(instance | {"proofs": [{"episode": episode}]}))
+    review = f'kind = "review"\nminutes = 5\ninstructions = "Look."\n[review]\ninstances = ["{tmp_path}/one.json"]\n'
+    open_study(archive, f'[study]\nid = "sound"\ntitle = "t"\nsummary = "s"\n{review}[channels.open]\n')
+    client = new_client(archive)
+    token = token_in(begin(client, study="sound").headers["location"])
+    client.app.state.reviews.serve(enrolments(archive, "sound")[0])
+    proof, picture = (f"/studies/sound/review/1/{name}?enrolment={token}" for name in ("proof.mp4", "no-view.png"))
+    assert (client.get(proof).content, client.get(picture).status_code) == (b"a film", 404)
+    with archive.database.write() as session:
+        judge = f"participant-{enrolments(archive, 'sound')[0].participant_id}"
+        session.add(Ban(judge=judge, reason="random", created_at=datetime.now(UTC)))
+    assert [client.get(one).status_code for one in (proof, picture)] == [403, 403]
+    again = client.get(f"/studies/sound/review/1?enrolment={token}")
+    assert (again.status_code, urlsplit(again.headers["location"]).path) == (303, "/studies/sound/next")
 
 
 def test_forged_tokens_and_tokens_of_other_studies_open_nothing(archive, client):

@@ -10,8 +10,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 from interplay.errors import InterplayError, unknown_name
 
 MOST_UNITS = 65_536
+_LEAST = {"blocks": 0}
+"""The smallest numbers, where they are not 1."""
 _MOST = {"blocks": 64}
 """The largest numbers, where they are not `MOST_UNITS`: a description must not ask for more than a machine can do."""
+_MAY_BE_EMPTY = {"hidden"}
+"""Lists that may be empty: a network without hidden layers is linear."""
 
 
 class ArchitectureError(InterplayError):
@@ -36,18 +40,20 @@ def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any
     for key, value in settings.items():
         if key not in taken:
             raise unknown_name(f"setting of {kind} {name!r}:", key, taken)
-        _check(f"{kind} {name!r}: {key!r}", value, hints[key], _MOST.get(key, MOST_UNITS))
+        bounds = _LEAST.get(key, 1), _MOST.get(key, MOST_UNITS)
+        _check(f"{kind} {name!r}: {key!r}", value, hints[key], bounds, fewest=0 if key in _MAY_BE_EMPTY else 1)
     for key, parameter in taken.items():
         if parameter.default is parameter.empty and key not in settings:
             raise ArchitectureError(f"{kind} {name!r}: {key!r} is missing")
     return registry[name](**settings)
 
 
-def _check(where: str, value: Any, hint: Any, most: int) -> None:
+def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: int = 1) -> None:
     """Refuse a value that a class does not take: whole numbers count things, other numbers are shares."""
     if hint is int:
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a whole number from 1 to {most}")
+        least, most = bounds
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a whole number from {least} to {most}")
     elif hint is float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # also refuses NaN
             raise ArchitectureError(f"{where} is {_short(value)}, expected a number from 0 to 1")
@@ -55,10 +61,10 @@ def _check(where: str, value: Any, hint: Any, most: int) -> None:
         if not isinstance(value, str):
             raise ArchitectureError(f"{where} is {_short(value)}, expected a text")
     elif get_origin(hint) is Sequence:
-        if isinstance(value, str) or not isinstance(value, Sequence) or not 1 <= len(value) <= 64:
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a list of 1 to 64 values")
+        if isinstance(value, str) or not isinstance(value, Sequence) or not fewest <= len(value) <= 64:
+            raise ArchitectureError(f"{where} is {_short(value)}, expected a list of {fewest} to 64 values")
         for item in value:
-            _check(where, item, get_args(hint)[0], most)
+            _check(where, item, get_args(hint)[0], bounds)
 
 
 def require_pictures(shape: Sequence[int]) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from interplay.record.clips import Clip
 from interplay.store.judging import SegmentRow
+
+MOST_AT_ONCE = 16
+"""Videos of a study that are on their way at once."""
 
 
 class ClipArchive(Protocol):
@@ -35,8 +39,13 @@ class Clips:
         return self._archive.video_path(clip_of_segment(segment).name)
 
     def want(self, segments: Iterable[SegmentRow]) -> bool:
-        """Ask for the videos of these; returns whether any is being made."""
-        return any([self._want(clip_of_segment(one).name) for one in segments])  # of all of them, not only up to the first
+        """Ask for the videos of these that are missing, until `MOST_AT_ONCE` are on their way: others wait for videos, too.
+
+        Returns:
+            Whether any is being made.
+        """
+        missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
+        return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
 
 
 def clip_of_segment(segment: SegmentRow) -> Clip:

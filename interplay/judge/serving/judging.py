@@ -78,6 +78,7 @@ class Judging:
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
         want_video: Called with the id of each episode, and the name of each clip, that might be shown next and has no video
             yet, may be called often; returns whether it is being made.
+        is_held: Whether no video is made now, because people play.
         length_s: Video -> how long it is, seconds, None where that is not known; what the page says is believed then.
     """
 
@@ -92,6 +93,7 @@ class Judging:
         suites: Iterable[Suite] | None = None,
         rules: Rules | None = None,
         want_video: Callable[[str], bool] = lambda episode_id: False,
+        is_held: Callable[[], bool] = lambda: False,
         length_s: Callable[[Path], float | None] = video_length_s,
     ) -> None:
         if not release_after_s > 0:
@@ -112,9 +114,9 @@ class Judging:
         self.twins = Twins()
         self._candidates = Candidates(suites)
         self._matchmaker = Matchmaker(
-            self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins
+            self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins, is_held
         )
-        self._segment_matches = SegmentMatchmaker(self.clips, self.twins)
+        self._segment_matches = SegmentMatchmaker(self.clips, self.twins, is_held)
         self._study_rules = StudyRules(self.rules)
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
 

@@ -109,6 +109,7 @@ class Matchmaker:
         video_path: Episode id -> where its video is or would be.
         is_being_made: Episode id -> whether a video that is not there is being made.
         twins: Makes the second encodes that some checks show.
+        is_held: Whether no video is made now, because people play.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class Matchmaker:
         video_path: Callable[[str], Path],
         is_being_made: Callable[[str], bool],
         twins: Twins,
+        is_held: Callable[[], bool],
     ) -> None:
         self._candidates = candidates
         self._ratings = ratings
@@ -129,6 +131,7 @@ class Matchmaker:
         self._video_path = video_path
         self._is_being_made = is_being_made
         self._twins = twins
+        self._is_held = is_held
 
     def plan(self, session: Session, request: Request) -> Plan:
         """What `next_match` needs and no other judge can take away; needs no lock.
@@ -335,7 +338,7 @@ class Matchmaker:
         what = request.task or "any task"
         candidates = (one.episode_id for task in tasks for one in self._candidates.of_task(session, task))
         if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
-            return VideosBeingMadeError(f"the videos of {what} are being made; try again in a minute")
+            return VideosBeingMadeError(what, is_held=self._is_held())
         if any(store.open_pairs(session, one) for one in tasks):
             return EveryPairTakenError(f"every pair of videos of {what} is being judged right now; try again in a few minutes")
         limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)

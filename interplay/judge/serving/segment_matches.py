@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
-from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
+from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
 from interplay.judge.segments.choosing import SegmentPair, Sums, next_pair
 from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
@@ -30,6 +30,7 @@ class SegmentPlan:
     Attributes:
         part: What the study compares.
         segments: Those that can be shown to this judge: their videos are there.
+        num_missing: How many others could be shown, if their videos were there.
         is_making: Whether videos of others are being made.
         sums: Of the reward that says what is asked next; None before one was learned.
         due: Purposes of the checks that it is time for.
@@ -39,6 +40,7 @@ class SegmentPlan:
     request: Request
     part: Segments
     segments: list[SegmentRow]
+    num_missing: int
     is_making: bool
     sums: Sums | None
     due: Sequence[Purpose]
@@ -52,11 +54,13 @@ class SegmentMatchmaker:
     Args:
         clips: Makes their videos.
         twins: Makes the second encodes that some checks show.
+        is_held: Whether no video is made now, because people play.
     """
 
-    def __init__(self, clips: Clips, twins: Twins) -> None:
+    def __init__(self, clips: Clips, twins: Twins, is_held: Callable[[], bool]) -> None:
         self._clips = clips
         self._twins = twins
+        self._is_held = is_held
         self._sums: dict[str, tuple[store.Guide, Sums]] = {}
 
     def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
@@ -76,15 +80,25 @@ class SegmentMatchmaker:
         segments = store.segments_of(session, study_hash)
         if not segments:
             raise NothingToJudgeError("this study has no segments of games that may be shown")
-        is_making = self._clips.want(one for one in segments if not self._has(one))
         person = participant_number(request.judge)
         own = store.games_of(session, person) if person is not None else set()
         due, must_check = checks_of(session, request, rng)
         segments = [one for one in segments if one.episode_id not in own]
+        is_making = self._clips.want(segments)
         shown = [one for one in segments if self._has(one)]
         if request.rules.attention_every is not None:
             self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
-        return SegmentPlan(request, part, shown, is_making, self._sums_of(session, request.study), due, must_check, rng)
+        return SegmentPlan(
+            request,
+            part,
+            shown,
+            len(segments) - len(shown),
+            is_making,
+            self._sums_of(session, request.study),
+            due,
+            must_check,
+            rng,
+        )
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
         """A new match, not entered yet. The transaction must hold `store.lock`.
@@ -103,7 +117,12 @@ class SegmentMatchmaker:
         if pair is not None:
             return match_of(request, pair, now, purpose="segment")
         if plan.is_making:
-            raise VideosBeingMadeError("the videos of the segments are being made; try again in a minute")
+            raise VideosBeingMadeError("the segments", is_held=self._is_held())
+        if plan.num_missing:
+            raise VideosMissingError(
+                f"{plan.num_missing} videos of this study are missing, and they are not being made\n"
+                "Tell whoever runs it: the server's page for moderators says why."
+            )
         if taken:
             raise EveryPairTakenError("every pair of segments that can be shown is answered, or is being judged right now")
         raise NothingToJudgeError("there are no two segments of games to compare")
@@ -115,7 +134,7 @@ class SegmentMatchmaker:
             NothingToJudgeError: If there are none yet.
         """
         segments = store.segments_of(session, study_hash)
-        self._clips.want(one for one in segments if not self._has(one))
+        self._clips.want(segments)
         shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
         others = [one for one in shown[1:] if one.episode_id != shown[0].episode_id] or shown[1:]
         if not others:

@@ -43,7 +43,7 @@ def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, to
     files = all_files(folder)
     found = []
     for done, (path, task) in enumerate(files.items(), start=1):
-        found.append(_check(path, task))
+        found.append(_check(folder, path, task))
         on_file(done, len(files))
     lonely = {path.with_suffix("") for path in folder.rglob("*.mp4")} - {path.with_suffix("") for path in files}
     found += [
@@ -53,7 +53,7 @@ def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, to
     return found
 
 
-def _check(path: Path, task: str | None) -> Checked:
+def _check(folder: Path, path: Path, task: str | None) -> Checked:
     problems: list[str] = []
     num_lines = num_frames = 0
     unreadable: list[int] = []
@@ -80,7 +80,7 @@ def _check(path: Path, task: str | None) -> Checked:
         elif abs(num_lines - num_frames) > 1:
             problems.append(f"{num_lines:,} lines, and {num_frames:,} frames in the video; fetch both again, or use --cut")
     if task is None:
-        ours = own_task_of(path.absolute().parent.parts)
+        ours = own_task_of(folder, path)
         if ours is None:
             problems.append(f"no folder on the way to {path.name} says which task it is of; import it with --task TASK")
         task = ours

@@ -92,7 +92,7 @@ def import_recordings(
     of_all = task.id if isinstance(task, Task) else task
     files = {path: of_all or name for path, name in all_files(folder).items()}
     if not any(files.values()):
-        ours = next(filter(None, (own_task_of(path.absolute().parent.parts) for path in files)), "TASK")
+        ours = next(filter(None, (own_task_of(folder, path) for path in files)), "TASK")
         raise RecordingsError(
             f"{folder} holds {len(files)} recordings, none below a folder named for its task\n"
             f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task {ours}"

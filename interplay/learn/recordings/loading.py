@@ -108,7 +108,7 @@ class Loader:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
                         break
                     try:
-                        yield self._picture(frame, label, cursor_place_as_bedd), label
+                        yield self._picture(part, frame, label, cursor_place_as_bedd), label
                     except OutsideError:
                         self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
                     number += 1
@@ -125,10 +125,10 @@ class Loader:
                 num_frames += 1
                 if num_frames > num_lines:
                     if num_frames == num_lines + 1:
-                        self.last = self._picture(frame, _NOTHING, cursor_place)
+                        self.last = self._picture(part, frame, _NOTHING, cursor_place)
                     continue
                 label = next(labels)
-                yield self._picture(frame, label, cursor_place), label
+                yield self._picture(part, frame, label, cursor_place), label
             self._check_lengths(part, num_lines, num_frames)
             for _ in range(num_lines - num_frames):
                 next(labels)
@@ -143,16 +143,27 @@ class Loader:
             raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
         self.remarks.append(f"{said}: what one has alone is left out")
 
-    def _picture(self, frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any], Place | None]) -> np.ndarray:
+    def _picture(
+        self, part: Path, frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any], Place | None]
+    ) -> np.ndarray:
         """A frame with its cursor, in its size.
 
         Raises:
             OutsideError: If it is left out with its action.
+            RecordingsError: If nobody knows its colours.
         """
+        from av.error import FFmpegError
+
         cursor = None if label.cursor is None else place(frame.height, frame.width, *label.cursor)
-        if self.is_small and (small := shrunk(frame, cursor)) is not None:
-            return small
-        picture = frame.to_ndarray(format="rgb24")
+        try:
+            if self.is_small and (small := shrunk(frame, cursor)) is not None:
+                return small
+            picture = frame.to_ndarray(format="rgb24")
+        except FFmpegError as error:
+            raise RecordingsError(
+                f"{part.with_suffix('.mp4')} says that its colour space is {int(frame.colorspace)}; FFmpeg cannot convert it\n"
+                "Write its right one into a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
+            ) from error
         if cursor is not None:
             draw_cursor(picture, cursor)
         if not self.is_small:

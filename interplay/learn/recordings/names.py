@@ -92,14 +92,17 @@ def task_of(parts: Iterable[str]) -> str | None:
     return next((_names()[part] for part in reversed(list(parts)) if part in _names()), None)
 
 
-def own_task_of(parts: Iterable[str]) -> str | None:
-    """The id of our task whose folder of exported recordings is on the way; those need `--task`, which says so.
+def own_task_of(folder: Path, path: Path) -> str | None:
+    """The id of our task whose folder of exported recordings is `folder` or on the way from it to `path`; those need `--task`,
+    which says so. What lies above `folder` is the user's, and says nothing.
 
-    >>> own_task_of(["recordings", "first-person-get_log"]), own_task_of(["find-cave"])
-    ('first-person/get_log', None)
+    >>> own_task_of(Path("recordings"), Path("recordings/first-person-get_log/a.jsonl"))
+    'first-person/get_log'
+    >>> own_task_of(Path("/home/me/atari-breakout/vpt"), Path("/home/me/atari-breakout/vpt/a.jsonl"))
     """
-    ours = {task.id.replace("/", "-"): task.id for suite in builtin_suites() for task in suite.tasks}
-    return next((ours[part] for part in reversed(list(parts)) if part in ours), None)
+    ours = {folder_of(published_name(task)): task.id for suite in builtin_suites() for task in suite.tasks}
+    parts = [folder.absolute().name, *path.relative_to(folder).parent.parts]
+    return next((ours[part] for part in reversed(parts) if part in ours), None)
 
 
 def folder_of(task: str) -> str:

@@ -118,6 +118,12 @@ class Films:
         """Whether it is there."""
         return self._archive.video_path(episode_id).exists()
 
+    @property
+    def is_held(self) -> bool:
+        """Whether what is being made waits while people play."""
+        with self._changed:
+            return self._is_held
+
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
         """Ask for the film of an episode, or for a clip by its name; does nothing if it is there. Safe to call often.
 

@@ -49,6 +49,7 @@ from interplay.judge import (
     TooEarlyError,
     UnknownMatchError,
     VideosBeingMadeError,
+    VideosMissingError,
     WithdrawnError,
 )
 from interplay.judge.serving.problems import KINDS as PROBLEMS
@@ -68,6 +69,7 @@ _STATUS: dict[type[Exception], int] = {
     NothingToJudgeError: 409,
     EveryPairTakenError: 409,
     VideosBeingMadeError: 409,
+    VideosMissingError: 409,
     UnknownMatchError: 404,
     ForeignMatchError: 403,
     AlreadyAnsweredError: 409,

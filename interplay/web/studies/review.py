@@ -57,7 +57,7 @@ def review(request: Request, enrolment: Enrolled) -> Response:
 def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
     """One that they have reviewed, to change their mind."""
     served = _served(request, enrolment, place)
-    if next_step(facts_of(request, enrolment)) != "work":
+    if served is None:
         return see_other(next_address(request, enrolment))
     return _page(request, enrolment, served, _before(served))
 
@@ -66,7 +66,7 @@ def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
 def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields) -> Response:
     """Keep what was answered, all of the form or nothing."""
     served = _served(request, enrolment, place)
-    if next_step(facts_of(request, enrolment)) != "work":
+    if served is None:
         return see_other(next_address(request, enrolment))
     try:
         reviews_of(request).answer(enrolment, place, given)
@@ -78,7 +78,7 @@ def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields)
 @router.get("/studies/{study}/review/{place}/{view}.png")
 def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Response:
     """One picture of the scene."""
-    instance = _instance(_served(request, enrolment, place))
+    instance = _shown(request, enrolment, place)
     if view not in _VIEWS:
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
     from interplay.explore.make import scene_pictures  # brings the renderer
@@ -89,7 +89,7 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
 @router.api_route("/studies/{study}/review/{place}/proof.mp4", methods=["GET", "HEAD"])
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     """The film of the proof; 202 while the server makes it."""
-    instance = _instance(_served(request, enrolment, place))
+    instance = _shown(request, enrolment, place)
     archive: Archive = request.app.state.archive
     episode = _proof_of(archive, instance)
     if episode is None:
@@ -106,17 +106,31 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     return video_response(request, path, _KEEP)
 
 
-def _served(request: Request, enrolment: Enrolment, place: int) -> Served:
-    """What this person saw at a place of their visit.
+def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None:
+    """What this person saw at a place of their visit; None if they review no more.
 
     Raises:
         HTTPException: 404 where they saw nothing.
     """
+    if next_step(facts_of(request, enrolment)) != "work":
+        return None
     is_review = studies_of(request).version(enrolment.study_hash).review is not None
     served = reviews_of(request).get(enrolment, place) if is_review else None
     if served is None:
         raise HTTPException(404, "you have not been shown a task at this place of your visit")
     return served
+
+
+def _shown(request: Request, enrolment: Enrolment, place: int) -> Instance:
+    """The instance whose pictures and film they may see.
+
+    Raises:
+        HTTPException: 403 if they review no more, 404 where they saw nothing.
+    """
+    served = _served(request, enrolment, place)
+    if served is None:
+        raise HTTPException(403, "this visit shows no more tasks; go on with the study to see why")
+    return _instance(served)
 
 
 def _before(served: Served) -> dict[str, str]:

@@ -18,7 +18,8 @@ const VIDEOS_MADE_AGAIN_MS = 5000;
 const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
   every_pair_taken: "Others are comparing right now",
-  videos_being_made: "The videos are being made",
+  videos_being_made: "The videos are not ready yet",
+  videos_missing: "The videos are missing",
   quota_reached: "You have done all your comparisons",
   study_full: "This study has enough answers",
   study_closed: "This study is closed",
