@@ -330,6 +330,9 @@ def _stoppable(folder: Path, settings: RunConfig, place: str) -> Iterator[None]:
     """Say at Ctrl-C what is kept of a run, and how to go on."""
 
     def text() -> str:
+        for name, what in (("model.json", "policy"), ("reward.json", "reward")):
+            if (folder / name).exists():  # written last; curves are drawn afterwards
+                return f"Stopped, but the {what} is finished and kept in {folder}; only its curves may be missing."
         again = f"Continue:  interplay learn {settings.algorithm} --out {folder.name} --resume{place}"
         if (folder / "rounds.json").exists():
             return f"Stopped: the games and agents of finished rounds are kept in {folder}. {again}"
@@ -347,6 +350,8 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     """What was learned, what it is worth, and what to do next."""
     found = result.description
     lines = [f"{name}: a reward from {found['answers']} answers about {found['games']} games, in {result.seconds:.0f} s."]
+    if found["answers_left_out"]:
+        lines.append(f"Left out: {found['answers_left_out']} answers about a segment that holds no whole decision.")
     if "unseen_accuracy" in found:
         share, num = found["unseen_accuracy"], found["unseen_answers"]
         lines.append(f"Of {num} answers about worlds that it never saw, it predicts {share:.1%} of those that are no draws.")
@@ -373,7 +378,8 @@ def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
     planned = settings.steps if isinstance(settings, PPOConfig) else getattr(settings, "updates", 0)
     made = result.num_decisions if isinstance(settings, PPOConfig) else result.updates
     if made < planned:
-        lines.append(f"It was stopped by --max-seconds {settings.max_seconds:g}, after {made} of {planned}.")
+        counted = "decisions" if isinstance(settings, PPOConfig) else "updates"
+        lines.append(f"Training stopped after {settings.max_seconds:g} s (max_seconds), at {made} of {planned} {counted}.")
     if "return" in result.metrics:
         lines.append(f"The mean return of its last games is {result.metrics['return']:.4g}.")
     if "validation_accuracy" in result.metrics:
@@ -413,14 +419,21 @@ def benchmark(
 
     chosen = read(file)
     archive = open_archive(data, database)
-    again = f"interplay learn benchmark {file}{place_options(data, database)}"
-    kept = f"Stopped: finished runs and checkpoints are kept. Continue:  {again}"
-    with _said_when_stopped(lambda: kept), stage_bars(counts=False) as report:
+    with (
+        _said_when_stopped(lambda: _benchmark_kept(file, jobs, place_options(data, database))),
+        stage_bars(counts=False) as report,
+    ):
         results = run_benchmark(archive, chosen, jobs=jobs, report=report)
     emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
     if failed := [run for run in results.runs if run.problem]:
         reasons = "\n".join(f"{run.agent}: {run.problem}" for run in failed)
         raise InterplayError(f"{len(failed)} of {len(results.runs)} runs failed; the others are kept\n{reasons}")
+
+
+def _benchmark_kept(file: Path, jobs: int | None, place: str) -> str:
+    """What is said at Ctrl-C."""
+    again = f"interplay learn benchmark {file}{'' if jobs is None else f' --jobs {jobs}'}{place}"
+    return f"Stopped: finished runs and checkpoints are kept. Continue:  {again}"
 
 
 def _benchmark_text(results: Results, place: str) -> Any:

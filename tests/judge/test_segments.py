@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from io import BytesIO
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -44,7 +46,7 @@ from interplay.store import EpisodeSeat, Participant
 from interplay.store import judging as store
 from interplay.store.entrants import admit, agree
 from interplay.store.judging import SegmentRow
-from interplay.tasks import find
+from interplay.tasks import EnvSpec, find
 from interplay.web.app import create_app
 
 TASK = find(LIGHT)
@@ -96,6 +98,22 @@ def test_segments_are_drawn_by_seed_inside_games_long_enough_with_worlds_held_ou
     worlds = {kind: {int(one.episode_id[1:]) % 10 for one in drawn if one.is_held_out == kind} for kind in (True, False)}
     assert len(worlds[True]) == 2
     assert not worlds[True] & worlds[False]
+
+
+def test_no_segment_is_drawn_after_the_end_of_a_seat(tmp_path, monkeypatch):
+    """Of three runners the first falls at step 2 of 5."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "envs")
+    seats = ("x", "y", "z")
+    task = replace(find("gymnasium/frozen_lake"), env=EnvSpec("pettingzoo:relay_race:relay_race-v0"), seats=seats)
+    with closing(interplay.record.open(tmp_path / "data")) as archive:
+        for seed in (1, 2):
+            agents = {seat: find_agent("noop", archive) for seat in seats}
+            rollout(archive, task, agents, seed, rng=np.random.default_rng(0))
+        part = Segments(task.id, number=2, seconds=4 / task.frame_rate_hz, seat="x")
+        with pytest.raises(SegmentError, match=r"are 4 steps long, and the longest of the 2 games of \S+ has 2\n"):
+            SegmentStudies(archive).draw(part, task)
+        with pytest.raises(SegmentError, match="can be compared"):  # one place in each game, and one world held out
+            SegmentStudies(archive).draw(replace(part, seat="z"), task)
 
 
 def test_what_is_kept_are_steps_and_a_version_of_a_study_gets_its_segments_once(archive):

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from interplay.cli import main
-from interplay.cli.learn import _stoppable
-from interplay.learn import BCConfig
+from interplay.cli.learn import _benchmark_kept, _stoppable, _summary
+from interplay.learn import BCConfig, PPOConfig
 from interplay.learn.config import CHECKPOINT
+from interplay.learn.harness.run import TrainingResult
 
 
 def run(capsys, *arguments):
@@ -142,6 +144,8 @@ def test_mistakes_of_offline_learners_are_answered(archive, capsys, options, sta
         (("config.json",), "Stopped before the first checkpoint: only the settings are kept"),
         (("config.json", CHECKPOINT), "the last checkpoint is kept"),
         (("config.json", "rounds.json"), "the games and agents of finished rounds are kept"),
+        (("config.json", "model.json"), "Stopped, but the policy is finished and kept in"),
+        (("config.json", CHECKPOINT, "reward.json"), "Stopped, but the reward is finished and kept in"),
     ],
 )
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(there, text, tmp_path, capsys):
@@ -151,4 +155,27 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(there, text, tmp_path, capsys
         raise KeyboardInterrupt
     said = capsys.readouterr().err
     assert text in said
-    assert (f"Continue:  interplay learn bc --out {tmp_path.name} --resume --data d" in said) == bool(there)
+    is_open = bool(there) and "finished and kept" not in said
+    assert (f"Continue:  interplay learn bc --out {tmp_path.name} --resume --data d" in said) == is_open
+
+
+def test_what_is_said_of_a_benchmark_that_was_stopped_repeats_its_options():
+    said = _benchmark_kept(Path("b.toml"), 3, " --data d")
+    assert said.endswith("Continue:  interplay learn benchmark b.toml --jobs 3 --data d")
+    assert "--jobs" not in _benchmark_kept(Path("b.toml"), None, "")
+
+
+@pytest.mark.parametrize(
+    ("settings", "made", "text"),
+    [
+        (
+            BCConfig("t", updates=2000, max_seconds=45),
+            (300, 1),
+            "Training stopped after 45 s (max_seconds), at 300 of 2000 updates.",
+        ),
+        (PPOConfig("t", steps=90000, max_seconds=1.5), (9, 4096), "after 1.5 s (max_seconds), at 4096 of 90000 decisions."),
+    ],
+)
+def test_a_run_that_its_time_ended_says_so_in_its_own_unit(settings, made, text, tmp_path):
+    updates, decisions = made
+    assert text in _summary("m", settings, TrainingResult(tmp_path, updates, 45.0, {}, decisions, 1), "")

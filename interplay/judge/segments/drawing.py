@@ -12,7 +12,7 @@ from interplay.store.judging import NewSegment
 
 
 class Game(NamedTuple):
-    """An episode that segments are drawn from: its id, its world, its steps, and whose play is compared."""
+    """An episode that segments are drawn from: its id, its world, its steps until the seat's end, and whose play it is."""
 
     id: str
     seed: int

@@ -95,7 +95,8 @@ class SegmentStudies:
             if why or episode.id not in agreed or (part.entrants and episode.id not in names):
                 left_out[why or ("of people who did not agree to it" if episode.id not in agreed else "of others")] += 1
                 continue
-            games.append(Game(episode.id, episode.seed, episode.num_steps, names.get(episode.id) or _actor(episode, seat)))
+            num_steps = episode.num_steps if len(task.seats) == 1 else episode.ended(seat)[0]  # then it decides nothing more
+            games.append(Game(episode.id, episode.seed, num_steps, names.get(episode.id) or _actor(episode, seat)))
         if not games:
             why = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
             raise SegmentError(

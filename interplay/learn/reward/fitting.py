@@ -16,7 +16,16 @@ from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, load
 from interplay.learn.reward.along import write_along
 from interplay.learn.reward.kept import KeptReward, reward_folder, save_reward
-from interplay.learn.reward.pairs import AskedSegments, Judges, Pair, answered_pairs, asked_segments, split
+from interplay.learn.reward.pairs import (
+    DRAW,
+    AskedSegments,
+    Judges,
+    Pair,
+    Split,
+    answered_pairs,
+    asked_segments,
+    split,
+)
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_seat, check_torch, claimed
 from interplay.store.judging import add_guide
@@ -72,7 +81,8 @@ def fit(
         on_episode, on_update, on_metrics: As of `interplay.learn.train`.
     Raises:
         TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
-        RunError: If no answer counts, or all are draws; the study is of another task; or the run cannot go on.
+        RunError: If no answer counts, all are draws, or none is about a whole decision; the study is of another task; or the
+            run cannot go on.
         ConfigError: If the name cannot be used, or there is a reward of that name or another process learns it.
     """
     folder = reward_folder(archive, name)
@@ -110,6 +120,7 @@ def fit(
             cache=archive.root / FOLDER,
             on_episode=None if on_episode is None else lambda done: on_episode(done, len(wanted)),
         )
+        parts, num_left_out = _with_decisions(parts, data, config)
         learner, updates, seconds = _train(config, data, parts.training, folder, resume, on_update, on_metrics)
         facts: dict[str, Any] = {
             "name": name,
@@ -121,6 +132,7 @@ def fit(
             "members": config.members,
             "study": config.study,
             "answers": len(pairs),
+            "answers_left_out": num_left_out,
             "judges": config.judges,
             "games": len({episode for pair in pairs for episode in (pair.first, pair.second)}),
             "config": config.to_json(),
@@ -137,6 +149,29 @@ def fit(
             description = save_reward(folder, kept.ensemble, facts)  # last: the reward is there when this is
         (folder / CHECKPOINT).unlink(missing_ok=True)
         return FittedReward(folder, updates, seconds, description)
+
+
+def _with_decisions(parts: Split, data: Transitions, config: RewardConfig) -> tuple[Split, int]:
+    """Without pairs of which a side holds no decision, as a segment after the end of the seat's game; and how many they are.
+
+    Raises:
+        RunError: If nothing is left to learn from.
+    """
+    from interplay.learn.reward.model import decisions_of, games_of
+
+    games = games_of(data)
+    training, unseen = (
+        [pair for pair in pairs if all(len(decisions_of(side, games, data)) for side in pair.sides)]
+        for pairs in (parts.training, parts.unseen)
+    )
+    num_left_out = len(parts.training) + len(parts.unseen) - len(training) - len(unseen)
+    if num_left_out and all(pair.outcome == DRAW for pair in training):
+        raise RunError(
+            f"there is nothing to learn a reward from: {num_left_out} answers are about a segment that holds no whole decision "
+            f"of {config.observation!r}, and the others are draws or about held-out worlds\n"
+            "Ask about longer segments, or learn from another observation."
+        )
+    return parts._replace(training=training, unseen=unseen), num_left_out
 
 
 def _train(

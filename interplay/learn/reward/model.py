@@ -18,7 +18,6 @@ import torch
 from torch import nn
 
 from interplay.agents.networks.encoders import encoder as built_encoder
-from interplay.learn.config import RunError
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.learner import adam, encoder, step
 from interplay.learn.reward.pairs import DRAW, Pair, Side
@@ -86,7 +85,7 @@ class PreferenceLearner:
     Args:
         config: Settings.
         data: Decisions of all games that are compared.
-        pairs: To learn from.
+        pairs: To learn from; each side has a decision.
         device: Of the networks.
     """
 
@@ -96,11 +95,6 @@ class PreferenceLearner:
         self._pairs = pairs
         self._looked_at: dict[Side, np.ndarray] = {}
         lengths = [len(self.decisions_of(side)) for pair in pairs for side in pair.sides]
-        if min(lengths) == 0:
-            raise RunError(
-                f"a segment that was compared holds no whole decision of {config.observation!r}\n"
-                "Ask about longer segments, or learn from another observation."
-            )
         self.mean_length = float(np.mean(lengths))
         self._samples = max(lengths) if any(pair.spans for pair in pairs) else config.samples
         self.has_draws = any(pair.outcome == DRAW for pair in pairs)
@@ -120,14 +114,9 @@ class PreferenceLearner:
         return self.compared(chosen, rng.random((len(chosen), len(chosen[0]))))
 
     def decisions_of(self, side: Side) -> np.ndarray:
-        """The decisions of what was compared: of a game, or those all of whose steps lie in a segment of it."""
-        episode, span = side
-        if span is None:
-            return self.games[episode]
+        """As the function, remembered."""
         if side not in self._looked_at:
-            places = self.games[episode]
-            first, last = self._data.steps[places], self._data.steps[places] + self._data.held[places] - 1
-            self._looked_at[side] = places[(first >= span[0]) & (last <= span[1])]
+            self._looked_at[side] = decisions_of(side, self.games, self._data)
         return self._looked_at[side]
 
     def compared(self, chosen: list[list[Pair]], phases: np.ndarray) -> Compared:
@@ -188,6 +177,17 @@ def games_of(data: Transitions) -> dict[str, np.ndarray]:
         for count, start, end in zip(data.counts, bounds[:-1], bounds[1:], strict=True)
         if end > start
     }
+
+
+def decisions_of(side: Side, games: Mapping[str, np.ndarray], data: Transitions) -> np.ndarray:
+    """The decisions of what was compared: of a game, or those all of whose steps lie in a segment of it; `games` as of
+    `games_of`. None lie in a segment after the end of the seat's game."""
+    episode, span = side
+    places = games[episode]
+    if span is None:
+        return places
+    first, last = data.steps[places], data.steps[places] + data.held[places] - 1
+    return places[(first >= span[0]) & (last <= span[1])]
 
 
 @torch.inference_mode()

@@ -141,6 +141,27 @@ def add_answer(archive, left, right, outcome: str, judge: str, number: int) -> N
         assert store.append_answer(session, match, created_at=NOW, duration_s=3.0, **said)
 
 
+def test_answers_about_a_segment_after_the_end_of_its_seat_are_left_out_and_counted(archive):
+    segments = study_of_segments(archive, "lab", now=NOW, number=30, where=["seed < 6"])
+    with archive.database.write() as session:
+        version = store.study(session, "lab").content_hash
+        late = [
+            store.entered_segment(
+                session, "lab", version, store.NewSegment(row.episode_id, 400, 459, row.agent, row.is_held_out)
+            )
+            for row in {row.is_held_out: row for row in segments}.values()
+        ]
+    for row in late:
+        other = next(one for one in segments if one.is_held_out == row.is_held_out)
+        add_answer(archive, row, other, "left", "eve", row.id)
+    config = replace(CONFIG, updates=1)
+    with pytest.raises(RunError, match=r"2 answers are about a segment that holds no whole decision of 'state'"):
+        fit(archive, config, "r")
+    SegmentJudges(archive, "lab", segments, seed=1).answer(20)
+    description = fit(archive, config, "s").description
+    assert (description["answers"], description["answers_left_out"]) == (22, 2)
+
+
 def test_a_study_that_a_reward_cannot_learn_from_is_refused(archive):
     with pytest.raises(NotFoundError, match="unknown study 'lab'"):
         fit(archive, CONFIG, "r")
