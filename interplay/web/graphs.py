@@ -38,12 +38,13 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Graph:
-    """All of it; `words` says it without a picture."""
+    """All of it; `most` is the number of boxes of its widest row, and `words` says it without a picture."""
 
     width: float
     height: float
     box_width: float
     box_height: float
+    most: int
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     words: str
@@ -86,7 +87,7 @@ def graph(instance: Instance) -> Graph:
     )
     words = "; ".join(f"{arrow.then} needs {arrow.first}" for arrow in arrows) or "one thing to do, which needs nothing else"
     width, height = most * (_WIDTH + _BETWEEN) - _BETWEEN, len(rows) * (_HEIGHT + _DOWN) - _DOWN
-    return Graph(width + 2 * _EDGE, height + 2 * _EDGE, _WIDTH, _HEIGHT, nodes, arrows, words)
+    return Graph(width + 2 * _EDGE, height + 2 * _EDGE, _WIDTH, _HEIGHT, most, nodes, arrows, words)
 
 
 def _line(first: tuple[float, float], then: tuple[float, float]) -> str:

@@ -193,7 +193,7 @@ def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data
         assert TARGET not in text.replace(goal, ""), address
     assert client.get(f"/api/explore/runs/{run}").json()["targets"] is None
     page = client.post(f"/explore/tasks/{NAME}/shown").text
-    assert 'class="graph"' in page
+    assert 'class="graph ' in page
     assert "find lapis block" in page
     assert len(shown.times()) == 1
     client.post(f"/explore/tasks/{NAME}/shown")
@@ -207,13 +207,13 @@ def test_a_task_from_inside_is_for_who_asks_for_it_and_that_is_kept(client, data
 
 def test_the_operator_sees_it_without_asking_and_it_is_kept_that_they_looked(client, data, shown, nobody_was_shown):
     headers = {"Authorization": f"Bearer {operator_token(data)}"}
-    assert 'class="graph"' in client.get(f"/explore/tasks/{NAME}", headers=headers).text
+    assert 'class="graph ' in client.get(f"/explore/tasks/{NAME}", headers=headers).text
     assert shown.times() == {}, "a program, of which nobody knows who it is"
     client.post("/operator", data={"token": operator_token(data)})
     client.get("/explore")
     client.get("/episodes")
     assert shown.times() == {}, "neither says what a task is made of"
-    assert 'class="graph"' in client.get(f"/explore/tasks/{NAME}").text
+    assert 'class="graph ' in client.get(f"/explore/tasks/{NAME}").text
     ((number, task),) = shown.times()
     assert task == f"explore/{NAME}"
     (proof, *_) = of_oracle(data)
@@ -408,6 +408,7 @@ def test_the_graph_puts_each_task_below_all_that_it_needs_and_knows_what_proofs_
     hops = {"edges": [{"first": edge.first, "then": edge.then, "enforced": False, "tick": 5}]}
     document["proofs"] = [{"content_hash": instance.content_hash, "hops": hops}]
     drawn = graph(parse(document))
+    assert drawn.most == 5
     at = {" ".join(node.lines): node.y for node in drawn.nodes}
     assert len(at) == len(instance.nodes)
     for arrow in drawn.arrows:

@@ -74,3 +74,18 @@ def test_a_long_name_in_the_plot_is_shortened_in_its_middle_and_told_from_its_li
         ]
     finally:
         context.close()
+
+
+def test_the_letters_of_a_wide_graph_can_be_read_on_a_phone(address, chromium, picture):
+    served, token = address
+    context = chromium.new_context(viewport={"width": 360, "height": 800})
+    page = context.new_page()
+    context.request.post(f"{served}/operator", form={"token": token}, headers={"Origin": served})
+    try:
+        page.goto(f"{served}/explore/tasks/hard_0004")
+        picture(page, "narrow-graph-360")
+        shrunk = page.locator(".graph").evaluate("(one) => one.getBoundingClientRect().width / one.viewBox.baseVal.width")
+        assert 13 * shrunk > 9.5
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, "it scrolls inside its box"
+    finally:
+        context.close()
