@@ -121,7 +121,7 @@ class SegmentMatchmaker:
         if plan.num_missing:
             raise VideosMissingError(
                 f"{plan.num_missing} videos of this study are missing, and they are not being made\n"
-                "Tell whoever runs it: the server's page for moderators says why."
+                "Tell the study's contact: the server's page for moderators says why."
             )
         if taken:
             raise EveryPairTakenError("every pair of segments that can be shown is answered, or is being judged right now")
