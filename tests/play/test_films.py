@@ -95,6 +95,7 @@ def test_films_are_held_while_games_need_the_core(archive: Archive) -> None:
         films.wanted(episode.id)
         until(lambda: films.progress(episode.id).state == "held")
         assert films.wait(episode.id, 1.0).state == "held"
+        assert films.is_held
         assert not archive.video_path(episode.id).exists()
         needed = 1.0
         assert films.wait(episode.id, WITHIN_S).state == "made"
