@@ -83,7 +83,7 @@ def test_a_policy_without_hidden_layers_is_linear():
 
 def learner_of(config, width):
     torch.manual_seed(config.seed)
-    return Clone(config, Given((width,), sum(CHOICES.nvec), np.zeros(0), torch.device("cpu")))
+    return Clone(config, Given((width,), int(sum(CHOICES.nvec)), np.zeros(0), torch.device("cpu")))
 
 
 def batch_of(width, size=32):
@@ -260,5 +260,5 @@ def test_a_policy_that_writes_actions_in_another_way_is_refused(recorded):
     settings = config(embeddings=str(recorded.root / "embeddings"), hidden=(8,), updates=1)
     path = train(recorded, settings, "coded").folder / "model.json"
     path.write_text(path.read_text().replace('"coding": "vpt"', '"coding": "other"'))
-    with pytest.raises(PolicyError, match=r"writes actions as 'other', this Interplay knows 'vpt'"):
+    with pytest.raises(PolicyError, match=r"'coding': it is 'other'; this Interplay knows 'vpt'"):
         find("coded", recorded)
