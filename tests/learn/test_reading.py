@@ -100,6 +100,9 @@ def test_actions_that_are_no_whole_numbers_are_refused(archive):
         def rewards(self, seat):
             return np.zeros(5)
 
+        def ended(self, seat):
+            return 5, (False, True)
+
     with pytest.raises(TransitionError, match=r"actions of shape \(1,\) and type float32"):
         load([Continuous()])
 
