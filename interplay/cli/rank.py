@@ -19,6 +19,7 @@ from interplay.cli.common import (
     choose_seed,
     emit,
     open_archive,
+    place_options,
     progress,
     progress_bar,
     progress_console,
@@ -110,6 +111,13 @@ def rank(
     if task is not None and task not in known:
         if answers is not None and known == {""}:
             raise NoAnswersError(f"{answers} has no column 'task', so no answer is about {task!r}\nLeave --task out.")
+        from interplay.tasks import builtin_suites, index
+
+        if answers is None and task in index(builtin_suites()):
+            place = place_options(data, database)
+            raise NoAnswersError(
+                f"no answer about {task} counts yet\nLet people compare its agents at /judge:  interplay serve{place}"
+            )
         raise unknown_name("task", task, known, hint=f"Only tasks with answers in {source} can be ranked.")
     if task is not None:
         comparisons = [comparison for comparison in comparisons if comparison.task == task]

@@ -8,6 +8,7 @@ import math
 import pytest
 from random_logs import random_log
 
+import interplay.record
 from interplay.cli import main
 
 ROWS = "left,right,outcome,task\nada,bob,left,dig\nbob,cyd,draw,jump\nada,cyd,left,dig\n"
@@ -89,6 +90,14 @@ def test_a_mistyped_task_is_answered_with_the_nearest(capsys, csv_file):
     status, _, err = rank(capsys, "--answers", csv_file, "--task", "jmp")
     assert status == 2
     assert "unknown task 'jmp'; did you mean 'jump'?" in err
+
+
+def test_a_task_that_nobody_has_answered_about_says_what_to_do(capsys, tmp_path):
+    interplay.record.open(tmp_path).close()
+    status, _, err = rank(capsys, "--task", "atari/breakout", "--data", tmp_path)
+    assert status == 1
+    assert "no answer about atari/breakout counts yet" in err
+    assert f"interplay serve --data {tmp_path}" in err
 
 
 def test_a_task_asked_of_a_file_without_tasks(capsys, tmp_path):
