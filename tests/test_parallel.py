@@ -40,7 +40,7 @@ def files_of(folder: Path) -> list[str]:
 
 
 def test_ctrl_c_leaves_the_job_that_is_done_and_begins_none_that_waits(tmp_path, capfd):
-    run = napping(process_pool(1), tmp_path, 4)
+    run = napping(process_pool(1), tmp_path, 30)
     process, jobs = next(run)
     with pytest.raises(KeyboardInterrupt):
         run.throw(KeyboardInterrupt)
@@ -52,7 +52,7 @@ def test_ctrl_c_leaves_the_job_that_is_done_and_begins_none_that_waits(tmp_path,
 
 def test_a_process_that_hears_ctrl_c_by_itself_begins_no_job_either(tmp_path):
     """As in a terminal, wherever Ctrl-C finds the one that started it."""
-    run = napping(process_pool(1), tmp_path, 4)
+    run = napping(process_pool(1), tmp_path, 30)
     process, jobs = next(run)
     os.kill(process.pid, signal.SIGINT)
     run.close()
