@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+from typing import Any
 
 
 class InterplayError(Exception):
@@ -16,6 +18,15 @@ class MisuseError(InterplayError):
 
 class NotFoundError(MisuseError):
     """A name that leads nowhere; the text offers the nearest one."""
+
+
+def shortened(value: Any) -> str:
+    """A value of a file as an error repeats it: in a few letters, however large or deep it is.
+
+    >>> shortened(list(range(1000)))
+    '[0, 1, 2, 3, 4, 5, ...]'
+    """
+    return reprlib.repr(value)[:80]
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> NotFoundError:

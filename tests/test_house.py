@@ -112,7 +112,7 @@ HIDDEN_IMPORTS = {
     ("learn.reward.kept", "learn.reward.model"): _TORCH,
     ("learn.online.practising", "learn.online.running"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
-    ("record.archive", "record.export"): _FILMS,
+    ("record.archive", "record.clips"): _FILMS,
     ("record.seal", "record.video"): _FILMS,
     ("record.sealed", "record.video"): _FILMS,
     ("record.verify", "record.video"): _FILMS,

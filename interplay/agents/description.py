@@ -17,7 +17,7 @@ import gymnasium
 
 from interplay.agents import actions, composed
 from interplay.envs import pipeline_names
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError, shortened, unknown_name
 
 FORMAT = "interplay-policy"
 VERSION = 2
@@ -107,20 +107,20 @@ def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping
 
 
 def _text(value: Any) -> str:
-    return "" if isinstance(value, str) and value.strip() else f"it is {_short(value)}, expected a text"
+    return "" if isinstance(value, str) and value.strip() else f"it is {shortened(value)}, expected a text"
 
 
 def _table(value: Any) -> str:
-    return "" if isinstance(value, dict) else f"it is {_short(value)}, expected a table"
+    return "" if isinstance(value, dict) else f"it is {shortened(value)}, expected a table"
 
 
 def _temperature(value: Any) -> str:
     fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_TEMPERATURE
-    return "" if fits else f"it is {_short(value)}, expected a number from 0 to {MOST_TEMPERATURE:g}"
+    return "" if fits else f"it is {shortened(value)}, expected a number from 0 to {MOST_TEMPERATURE:g}"
 
 
 def _env(value: Any) -> str:
-    return _table(value) or (_text(value.get("id")) and f"its 'id' is {_short(value.get('id'))}, expected a text")
+    return _table(value) or (_text(value.get("id")) and f"its 'id' is {shortened(value.get('id'))}, expected a text")
 
 
 def _observation(value: Any) -> str:
@@ -132,19 +132,19 @@ def _actions(value: Any) -> str:
         space: gymnasium.Space[Any] = actions.from_json(value)
         num_outputs = actions.num_outputs(space)
     except (InterplayError, ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError) as error:
-        return f"it is {_short(value)}, expected a space ({type(error).__name__}: {error})"
+        return f"it is {shortened(value)}, expected a space ({type(error).__name__}: {error})"
     fits = 1 <= num_outputs <= MOST_OUTPUTS
-    return "" if fits else f"a network would give {num_outputs} numbers for {_short(value)}, expected 1 to {MOST_OUTPUTS}"
+    return "" if fits else f"a network would give {num_outputs} numbers for {shortened(value)}, expected 1 to {MOST_OUTPUTS}"
 
 
 def _coding(value: Any) -> str:
-    return "" if value == composed.CODING else f"it is {_short(value)}; this Interplay knows {composed.CODING!r}"
+    return "" if value == composed.CODING else f"it is {shortened(value)}; this Interplay knows {composed.CODING!r}"
 
 
 def _embedding(value: Any) -> str:
     names = [value.get(key) for key in ("network", "weights_sha256")] if isinstance(value, dict) else [None]
     fits = all(isinstance(name, str) and name and not name.startswith(".") and not set(name) & {"/", "\\"} for name in names)
-    return "" if fits else f"it is {_short(value)}, expected a table with 'network', a name, and 'weights_sha256'"
+    return "" if fits else f"it is {shortened(value)}, expected a table with 'network', a name, and 'weights_sha256'"
 
 
 _CHECKS: dict[str, Callable[[Any], str]] = {
@@ -163,11 +163,6 @@ _CHECKS: dict[str, Callable[[Any], str]] = {
     "metrics": _table,
 }
 _OPTIONAL = {"coding", "embedding", "metrics"}
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _upgraded(document: dict[str, Any], where: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.recorder import Recorder, new_header
 from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
-from interplay.record.sealed import Episode, no_video
+from interplay.record.sealed import Episode
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, entrants
 from interplay.store import episodes as queries
@@ -476,15 +476,12 @@ class Archive:
         Raises:
             RecordingError: If it cannot be written; or if there is only the video of it, which is not here.
         """
-        if isinstance(episode, str):
-            episode = self.get(episode)
-        path = self.video_path(episode.id)
+        episode_id = episode if isinstance(episode, str) else episode.id
+        path = self.video_path(episode_id)
         if not path.exists():
-            if episode.is_video_only:
-                raise no_video(episode)
-            from interplay.record.export import write_mp4
+            from interplay.record.clips import film
 
-            write_mp4(episode, path, frames=None if episode.is_video_only else episode.observed)
+            film(self, episode_id)
         return path
 
     def close(self) -> None:

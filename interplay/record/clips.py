@@ -72,7 +72,7 @@ def film(
             frames = episode.observed.range(clip.first_step, clip.last_step + 2)
         else:
             begin(episode.num_steps + 1)
-            frames = None if episode.is_video_only else episode.observed  # as Archive.video
+            frames = None if episode.is_video_only else episode.observed
         write_mp4(episode, path, advance=advance, frames=frames)
     finally:
         episode.close()  # a world that was played again for it goes at once

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, get_origin, get_type_hints
 
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError, shortened, unknown_name
 
 MOST_UNITS = 65_536
 _LEAST = {"blocks": 0}
@@ -30,7 +29,7 @@ def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any
         ArchitectureError: For a setting that is missing, or no value for it.
     """
     if not isinstance(description, Mapping) or not isinstance(description.get("name"), str):
-        raise ArchitectureError(f"{kind} is {_short(description)}, expected a table with a name")
+        raise ArchitectureError(f"{kind} is {shortened(description)}, expected a table with a name")
     settings = {key: value for key, value in description.items() if key != "name"}
     name = description["name"]
     if name not in registry:
@@ -53,16 +52,16 @@ def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: i
     if hint is int:
         least, most = bounds
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a whole number from {least} to {most}")
+            raise ArchitectureError(f"{where} is {shortened(value)}, expected a whole number from {least} to {most}")
     elif hint is float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # also refuses NaN
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a number from 0 to 1")
+            raise ArchitectureError(f"{where} is {shortened(value)}, expected a number from 0 to 1")
     elif hint is str:
         if not isinstance(value, str):
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a text")
+            raise ArchitectureError(f"{where} is {shortened(value)}, expected a text")
     elif get_origin(hint) is Sequence:
         if isinstance(value, str) or not isinstance(value, Sequence) or not fewest <= len(value) <= 64:
-            raise ArchitectureError(f"{where} is {_short(value)}, expected a list of {fewest} to 64 values")
+            raise ArchitectureError(f"{where} is {shortened(value)}, expected a list of {fewest} to 64 values")
         for item in value:
             _check(where, item, get_args(hint)[0], bounds)
 
@@ -75,9 +74,3 @@ def require_pictures(shape: Sequence[int]) -> None:
     """
     if len(shape) != 3:
         raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")
-
-
-def _short(value: Any) -> str:
-    """A value as an error repeats it."""
-    text = repr(value) if not isinstance(value, float) or math.isfinite(value) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -7,7 +7,6 @@ A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_onl
 from __future__ import annotations
 
 import re
-import reprlib
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
@@ -17,7 +16,7 @@ from typing import Any
 import torch
 
 from interplay.agents.vpt.network import VPT, Architecture
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, shortened
 from interplay.record.plain_values import Limits, Refused, read_values
 
 _SMALL = Limits(read_bytes=1 << 20, kept_bytes=1 << 22, values=10_000, one_bytes=1 << 16)
@@ -71,7 +70,9 @@ def read_model(path: Path) -> Architecture:
         ) from None
     for name, expected in _MUST_BE.items():
         if found[name] != expected:
-            raise CheckpointError(f"{path} describes another network: {name} is {_short(found[name])}, expected {expected!r}")
+            raise CheckpointError(
+                f"{path} describes another network: {name} is {shortened(found[name])}, expected {expected!r}"
+            )
     return architecture_of({name: found[name] for name in _SIZES} | {"temperature": temperature}, where=str(path))
 
 
@@ -94,7 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
         else:
             is_fine = _is_size(value) and (name != "n_recurrence_layers" or value <= _MOST_LAYERS)
         if not is_fine:
-            raise CheckpointError(f"{where}: {name} is {_short(value)}, which is no size of a network")
+            raise CheckpointError(f"{where}: {name} is {shortened(value)}, which is no size of a network")
         sizes[name] = tuple(value) if isinstance(value, list) else value
     architecture = Architecture(**sizes)
     is_rgb = len(architecture.img_shape) == 3 and architecture.img_shape[2] == 3
@@ -181,11 +182,6 @@ def _is_plain(tensor: torch.Tensor) -> bool:
     if tensor.layout != torch.strided or tensor.device.type != "cpu" or not tensor.is_floating_point():
         return False
     return tensor.nbytes <= tensor.untyped_storage().nbytes()
-
-
-def _short(value: Any) -> str:
-    """A value of a file in a few letters, however large or deep it is."""
-    return reprlib.repr(value)[:80]
 
 
 def _why(error: Exception) -> str:
