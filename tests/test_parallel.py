@@ -13,6 +13,14 @@ from interplay.parallel import Pool, process_pool
 _NUM_JOBS = 3
 
 
+@pytest.fixture(autouse=True)
+def heard():
+    """Ctrl-C is heard, also where the tests run in the background of a shell: processes begun there would ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def nap(folder: Path, number: int, duration_s: float):
     """Say in a file that this job began, sleep, and say that it came to its end or was left."""
     (folder / f"{number}.began").touch()
