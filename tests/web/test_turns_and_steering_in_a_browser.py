@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
@@ -28,6 +28,16 @@ DELAY = """(() => {
   };
 })()"""
 """50 ms between the page and the server, and how many presses the page has told of."""
+
+LET_GO_AT_12 = """() => {
+  const player = document.querySelector("#player");
+  new MutationObserver((_, observer) => {
+    if (Number(player.dataset.step) < 12) return;
+    observer.disconnect();
+    dispatchEvent(new KeyboardEvent("keyup", { code: "ArrowUp" }));
+  }).observe(player, { attributeFilter: ["data-step"] });
+}"""
+"""Let go of the key as soon as the page shows step 12; a test on a busy machine is seconds late."""
 
 
 def shows_step(page, step: int) -> None:  # noqa: F811
@@ -69,6 +79,7 @@ def test_each_press_is_one_step_and_a_held_key_goes_on_until_it_is_let_go(page, 
     shows_step(page, 8)
     assert page.evaluate("pressed") == 8
     page.shoot("play-turns")
+    page.evaluate(LET_GO_AT_12)
     page.keyboard.down("ArrowUp")
     until(page, "Number(document.querySelector('#player').dataset.step) >= 12")
     page.keyboard.up("ArrowUp")
@@ -109,6 +120,26 @@ def spot(page, share: float) -> tuple[float, float]:  # noqa: F811
     return box["x"] + box["width"] * share, box["y"] + box["height"] / 2
 
 
+def steer(page, share: float, mark: float) -> None:  # noqa: F811
+    """Hold the mouse over a place of the picture until some steps were taken with the mark where it belongs.
+
+    A game that a busy machine has taken up again rests until the mouse moves.
+    """
+    x, y = spot(page, share)
+    for _ in range(5):
+        page.mouse.move(x, y - 1)
+        page.mouse.move(x, y)
+        some_steps(page)
+        if abs(gauge(page) - mark) < 0.01:
+            return
+    pytest.fail(f"the mark stays at {gauge(page)} and not at {mark}")
+
+
+def gauge(page) -> float:  # noqa: F811
+    """Where the mark is on the axis, from 0 to 1."""
+    return float(page.locator(".gauge i").evaluate("(mark) => mark.style.getPropertyValue('--place')"))
+
+
 def runs(actions: np.ndarray) -> list[float]:
     """Each value that the action had, in order, without those that lasted for one step: the mouse was on its way."""
     values = actions[:, 0]
@@ -119,21 +150,20 @@ def runs(actions: np.ndarray) -> list[float]:
 def test_the_mouse_steers_and_the_arrow_keys_hold_the_ends(page, recorded):  # noqa: F811
     start(page, "gymnasium/pendulum")
     some_steps(page)
-    page.mouse.move(*spot(page, 0.25))
-    some_steps(page)
+    steer(page, 0.25, 0.25)
     page.shoot("play-steer")
-    page.mouse.move(*spot(page, 0.9))
-    some_steps(page)
+    steer(page, 0.9, 0.9)
     page.keyboard.down("ArrowLeft")
     some_steps(page)
-    assert page.locator(".gauge i").evaluate("(mark) => mark.style.getPropertyValue('--place')") == "0"
+    assert gauge(page) == 0
     page.keyboard.up("ArrowLeft")
     some_steps(page)
-    page.mouse.move(*spot(page, 1.4))  # beyond the picture
-    some_steps(page)
+    steer(page, 1.4, 1)  # beyond the picture
     episode = finished(page, recorded)
     assert episode.actions().dtype == np.float32
-    assert np.allclose(runs(episode.actions()), [0.0, 1.0, -1.6, 2.0, -1.6, -2.0], atol=0.02)
+    assert not episode.actions()[:10].any()  # at rest before the mouse has moved
+    moving = [value for value, _ in groupby(filter(None, runs(episode.actions())))]
+    assert np.allclose(moving, [1.0, -1.6, 2.0, -1.6, -2.0], atol=0.02)
 
 
 def test_a_finger_on_the_picture_steers_and_rests_when_it_is_lifted(chromium, server, recorded, picture):
