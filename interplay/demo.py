@@ -34,6 +34,7 @@ from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.connections.tokens import operator_token
 from interplay.store import judging
 from interplay.tasks import Task, find
+from interplay.wording import amount
 
 Reporter = Callable[[str, float, float], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -110,7 +111,7 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
     archive = interplay.record.open(data)
     if there := len(archive.episodes()):
         raise DemoError(
-            f"{data} already holds {there} episodes, but a demonstration needs an empty folder.\n"
+            f"{data} already holds {amount(there, 'episode')}, but a demonstration needs an empty folder.\n"
             "Choose another folder with --data, or look at what is there:  interplay serve --data " + str(data)
         )
     result = DemoResult(settings, data=str(data))

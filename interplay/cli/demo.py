@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from interplay.cli.common import JsonOption, emit, stage_bars, table
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -53,10 +54,10 @@ def demo(
     )
     if not as_json:
         stages = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.stages_s.items())
-        work = f"{result.demonstrations} demonstrations ({minutes:.0f} minutes of play), {result.updates:,} updates"
+        work = f"{amount(result.demonstrations, 'demonstration')} ({minutes:.0f} minutes of play), {result.updates:,} updates"
         emit(
             None,
             as_json=False,
-            text=f"\n{work}, {result.answers} answers, {result.wall_s:.0f} s in all ({stages}).\n"
+            text=f"\n{work}, {amount(result.answers, 'answer')}, {result.wall_s:.0f} s in all ({stages}).\n"
             f"See it in the browser:  interplay serve --data {data}",
         )

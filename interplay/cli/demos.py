@@ -24,6 +24,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.embed import embed
 from interplay.errors import unknown_name
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.learn.recordings.index import Entry
@@ -151,7 +152,7 @@ def get(
         result = fetch(chosen, out, quota_bytes=quota, on_progress=on_progress)
     lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.refused.items()]
     lines.append(
-        f"Fetched {len(result.fetched):,} recordings, {result.size_bytes / _MB:,.1f} MB, to {out}; "
+        f"Fetched {amount(len(result.fetched), 'recording')}, {result.size_bytes / _MB:,.1f} MB, to {out}; "
         f"{len(result.there_already):,} were there already; {len(result.refused):,} refused."
     )
     if result.over_quota:
@@ -196,8 +197,8 @@ def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
     num_broken = sum(bool(one.problems) for one in found)
     num_bad = sum(bool(one.known_bad) for one in found)
     lines.append(
-        f"{len(found):,} recordings, {sum(one.num_lines for one in found):,} steps; {num_broken:,} with problems, "
-        f"{num_bad:,} known to be bad."
+        f"{amount(len(found), 'recording')}, {amount(sum(one.num_lines for one in found), 'step')}; "
+        f"{num_broken:,} with problems, {num_bad:,} known to be bad."
     )
     ours = {one.task for one in found if one.task is not None and "/" in one.task}
     option = f" --task {ours.pop()}" if len(ours) == 1 else ""

@@ -19,6 +19,7 @@ from interplay.cli.common import (
     open_archive,
     progress_bar,
 )
+from interplay.wording import amount
 
 
 def embed(
@@ -75,8 +76,8 @@ def embed(
     lines = ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     rate = f", {result.num_frames / result.seconds:,.0f} a second" if result.seconds else ""
     lines += [
-        f"Wrote {len(result.written)} shards to {out}: {result.num_frames:,} pictures in {result.seconds:,.0f} s{rate}; "
-        f"{len(result.kept)} were there already, {len(result.failed)} failed.",
+        f"Wrote {amount(len(result.written), 'shard')} to {out}: {amount(result.num_frames, 'picture')} "
+        f"in {result.seconds:,.0f} s{rate}; {len(result.kept)} were there already, {len(result.failed)} failed.",
     ]
     emit(asdict(result) | {"out": str(out)}, as_json=as_json, text="\n".join(lines))
     if result.failed:

@@ -31,6 +31,7 @@ from interplay.learn.config import CHECKPOINT, RunConfig
 from interplay.learn.settings import DaggerConfig, RewardConfig
 from interplay.learn.train import model_folder
 from interplay.tasks import find
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.learn.benchmark import Results
@@ -247,7 +248,7 @@ def _learn_dagger(
             table(
                 ["agent", "who played", "#games", "#labels", "#matched the expert", "#mean return"],
                 rows,
-                title=f"{out}: {len(lines)} rounds on {settings.task}",
+                title=f"{out}: {amount(len(lines), 'round')} on {settings.task}",
             ),
             f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{place}",
         ),
@@ -372,8 +373,8 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
 def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
-        f"{name}: {result.updates} updates in {result.seconds:.0f} s on {result.num_decisions} decisions "
-        f"of {result.num_episodes} episodes.",
+        f"{name}: {amount(result.updates, 'update')} in {result.seconds:.0f} s on {amount(result.num_decisions, 'decision')} "
+        f"of {amount(result.num_episodes, 'episode')}.",
     ]
     planned = settings.steps if isinstance(settings, PPOConfig) else getattr(settings, "updates", 0)
     made = result.num_decisions if isinstance(settings, PPOConfig) else result.updates
@@ -452,7 +453,7 @@ def _benchmark_text(results: Results, place: str) -> Any:
         table(
             ["algorithm", *(f"#{kind}" for kind in AGGREGATES)],
             rows,
-            title=f"{results.title}: {len(results.seeds)} seeds, {complete}",
+            title=f"{results.title}: {amount(len(results.seeds), 'seed')}, {complete}",
         ),
         "",
         "Scores: 0 is random play, 1 the best game compared with. Intervals of 95 %, by runs drawn anew in each task.",

@@ -26,6 +26,7 @@ from interplay.cli.common import (
 from interplay.explore.instance import load
 from interplay.explore.published import file_of
 from interplay.tasks import Task, find
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -152,7 +153,9 @@ def play(
             f"{seat} {sum(earned[seat] for earned in returns) / len(returns):g}" if several else f"{mean_return:g}"
             for seat in task.seats
         )
-        emit(None, as_json=False, text=f"\nMean return {means} over {len(episodes)} episodes (--seed {drawn}){where}.")
+        emit(
+            None, as_json=False, text=f"\nMean return {means} over {amount(len(episodes), 'episode')} (--seed {drawn}){where}."
+        )
         if checked:
             emit(None, as_json=False, text=f"Outcome check: {sum(map(bool, passed))} of {len(episodes)} passed.")
         if num_kept := sum(episode.created_at < begun for episode in episodes):

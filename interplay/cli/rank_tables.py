@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from interplay.cli.common import table
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.rank.boards import Boards
@@ -78,7 +79,7 @@ def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
         line = [row["group"], *line] if has_groups else line
         cells.append([*line, row["won"], row["drew"], row["lost"], row["num_answers"]])
     num = board["num_answers"]
-    answers = f"{num:,} answer{'' if num == 1 else 's'}"
+    answers = amount(num, "answer")
     return table(headers, cells, title=f"{title}: {answers}" if title else answers)
 
 

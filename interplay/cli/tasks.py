@@ -19,6 +19,7 @@ from interplay.cli.common import JsonOption, emit, progress, table
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
 from interplay.tasks.keys import MAX_TURN
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record.rehearsal import Rehearsal, Verdict
@@ -106,7 +107,7 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
     for task, rehearsal in zip(playable, found, strict=True):
         if rehearsal.verdict != "good":
             raise TaskError(f"{file}: task {task.name}: {_WORDS[rehearsal.verdict]}: {rehearsal.reason}")
-    lines = [f"{file}: {len(suite.tasks)} {'task' if len(suite.tasks) == 1 else 'tasks'}, all good."]
+    lines = [f"{file}: {amount(len(suite.tasks), 'task')}, all good."]
     lines += [f"{task.name}: {_line(rehearsal)}" for task, rehearsal in zip(playable, found, strict=True)]
     lines.append(
         f"Play one:  interplay play {file}:{playable[0].name} --agent random"
@@ -182,7 +183,7 @@ def _line(found: Rehearsal) -> str:
     if found.verdict != "good":
         return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
     episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""
-    text = f"{found.num_steps} steps{episodes} {_WORDS['good']}"
+    text = f"{amount(found.num_steps, 'step')}{episodes} {_WORDS['good']}"
     if found.num_nonfinite:
         text += f"; {found.num_nonfinite} rewards are NaN or infinite and count for nothing in totals"
     if found.left_out:

@@ -12,6 +12,7 @@ import numpy as np
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import unknown_name
 from interplay.tasks import Task
+from interplay.wording import amount
 
 
 class ParallelGame(PlayableEnv):
@@ -39,7 +40,7 @@ class ParallelGame(PlayableEnv):
         self._packages = packages
         agents = list(env.possible_agents)
         if len(agents) < 2 or len(agents) != len(task.seats):
-            seats, there = _counted(len(task.seats), "seat"), _counted(len(agents), "agent")
+            seats, there = amount(len(task.seats), "seat"), amount(len(agents), "agent")
             raise EnvError(
                 f"task {task.id} has {seats}, and {name!r} has {there}: {', '.join(map(str, agents))}\n"
                 f"Name a seat for each agent, two at least, in this order:  seats = {[str(agent) for agent in agents]}"
@@ -162,7 +163,3 @@ def require_options(task: Task, kind: str, known: Collection[str]) -> None:
     for name in task.env.options:
         if name not in known:
             raise unknown_name(f"{kind} in task {task.id}", name, known)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

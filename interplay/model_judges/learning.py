@@ -37,6 +37,7 @@ from interplay.model_judges.task_judge import ModelJudgeError, TaskJudge, check_
 from interplay.store import model_judges as answers_store
 from interplay.store.model_judges import JudgedPair
 from interplay.tasks import Question
+from interplay.wording import amount
 
 MIN_ANSWERS = 20
 
@@ -134,7 +135,7 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     num_seeds = len({pair.seed for pair in pairs})
     if len(pairs) >= MIN_ANSWERS and num_seeds >= 2:
         return
-    seeds = f"{num_seeds} seed{'' if num_seeds == 1 else 's'}"
+    seeds = amount(num_seeds, "seed")
     needs = f"a model judge needs {MIN_ANSWERS} about two or more"
     if num_left_out:
         raise ModelJudgeError(

@@ -29,6 +29,7 @@ from interplay.record.schema import DIGESTS_KEY, frame_hash
 from interplay.record.sealed import Episode
 from interplay.record.spaces import binary_to_numpy, plain_action
 from interplay.record.stepper import RecordedEpisode
+from interplay.wording import amount
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ class _Replay:
 
     def compared(self) -> str:
         """What was compared where pictures cannot be."""
-        states = f"{self._num_states} kept state{'s' if self._num_states != 1 else ''}, " if self._num_states else ""
+        states = f"{amount(self._num_states, 'kept state')}, " if self._num_states else ""
         return f"{states}rewards, endings and infos"
 
     def _is_in_state(self, snapshot: bytes) -> bool:

@@ -12,6 +12,7 @@ from interplay.report.bedd.paper import task_id, task_ids
 from interplay.report.sentiment import SENTIMENTS
 from interplay.report.statistics import ChiSquare, PairTest, chi_square, pairwise_chi_square
 from interplay.tasks import Question
+from interplay.wording import amount
 
 GROUPS = ("task_sentiment", "agent_sentiment")
 Counts = dict[str, tuple[int, int, int]]
@@ -129,7 +130,7 @@ def _check_group(group: Any, where: str) -> Counts:
     if not isinstance(group, Mapping):
         raise CountsError(f"{where} is {_kind(group)}, expected an object: name -> [{', '.join(SENTIMENTS)}]")
     if len(group) < 2:
-        raise CountsError(f"{where} names {len(group)} group{'' if len(group) == 1 else 's'}; a comparison needs two or more")
+        raise CountsError(f"{where} names {amount(len(group), 'group')}; a comparison needs two or more")
     return {name: _check_row(row, f"{where}: {name}") for name, row in group.items()}
 
 

@@ -13,6 +13,7 @@ from interplay.report.plots import plot_matrix
 from interplay.report.statistics import mean_interval
 from interplay.report.table import Cell, Column, Figure, Report, Section, Table
 from interplay.tasks import Task
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -125,7 +126,7 @@ def crossplay_report(
     cells = _cells(task, games)
     num_people = sum(PEOPLE in game.names.values() for game in games)
     said = [
-        f"n = {len(games):,} games; {len(games) - num_people:,} of agents alone, all on the seeds "
+        f"n = {amount(len(games), 'game')}; {len(games) - num_people:,} of agents alone, all on the seeds "
         f"{', '.join(map(str, seeds))}. Each agent sits in each seat, with each agent in the other "
         + ("seat" if len(task.seats) == 2 else "seats")
         + ", and with itself. "

@@ -12,6 +12,7 @@ from interplay.report.efforts import FRAMES_PER_S, Effort
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads
 from interplay.report.statistics import spread
 from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
+from interplay.wording import amount
 
 
 def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
@@ -56,9 +57,9 @@ def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
         "demonstrations",
         title,
         (
-            f"Counted in {num_files:,} recordings that make {len(efforts):,} episodes ({source}). A click counts when the "
-            "right button goes down (the recording's newButtons has 1; in our episodes, use is pressed and was not pressed one "
-            "step earlier). A step counts as movement if one of the keys W, A, S, D is held. The paper defines neither."
+            f"Counted in {amount(num_files, 'recording')} of {amount(len(efforts), 'episode')} ({source}). A click counts when "
+            "the right button goes down (the recording's newButtons has 1; in our episodes, use is pressed and was not pressed "
+            "one step earlier). A step counts as movement if one of the keys W, A, S, D is held. The paper defines neither."
             + (f" {unreadable:,} lines could not be read and count as steps without keys." if unreadable else ""),
         ),
         [*blocks, _proxies(some)],

@@ -15,6 +15,7 @@ from decimal import ROUND_HALF_UP, ROUND_UP, Decimal
 
 from interplay.errors import unknown_name
 from interplay.study.errors import StudyError
+from interplay.wording import amount
 
 CENT = Decimal("0.01")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -175,7 +176,7 @@ class PayEstimate:
         """The estimate as two columns, for people."""
         quantiles = ", ".join(f"{quantile:.0%} {_minutes(value)}" for quantile, value in self.quantiles_s.items())
         rows = [
-            ("finished", f"{self.num_assignments} assignments by {self.num_workers} people"),
+            ("finished", f"{amount(self.num_assignments, 'assignment')} by {amount(self.num_workers, 'person', 'people')}"),
             ("time, mean", _minutes(self.mean_s)),
             ("time, quantiles", quantiles),
             ("reward", f"{self.reward:.2f}"),

@@ -18,6 +18,7 @@ from interplay.record import Episode
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, Task, lookup
 from interplay.web.pictures import shipped_picture
+from interplay.wording import amount
 
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
@@ -67,8 +68,7 @@ def ago(instant: datetime) -> str:
     seconds = max(0.0, (datetime.now(UTC) - instant).total_seconds())
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {name}{'s' if count != 1 else ''} ago"
+            return f"{amount(int(seconds // size), name)} ago"
     return "just now"
 
 
@@ -116,6 +116,7 @@ _FILTERS: dict[str, Callable[..., Any]] = {
     "duration": duration,
     "limit": limit,
     "clock": clock,
+    "amount": amount,
     "thousands": lambda value: f"{value:,}",
     "plain": plain_number,
     "ago": ago,

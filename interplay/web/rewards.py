@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from interplay.learn.reward.along import Along
+from interplay.wording import amount
 
 WIDTH, HEIGHT = 1000, 120
 _WHOSE = {"people": "people", "models": "model judges", "all": "people and model judges"}
@@ -49,7 +50,7 @@ def reward_plot(along: Along, num_steps: int) -> RewardPlot:
 
     upper = [f"{left} {y(value)}" for left, value in zip(x, rewards + spread, strict=True)]
     lower = [f"{left} {y(value)}" for left, value in zip(x, rewards - spread, strict=True)]
-    words = f"From {along.answers:,} answers of {_WHOSE[along.judges]}."
+    words = f"From {amount(along.answers, 'answer')} of {_WHOSE[along.judges]}."
     if along.correlation is not None:
         words += f" Its rank correlation with the score of other games is {along.correlation:.2f}."
     return RewardPlot(

@@ -23,6 +23,7 @@ from interplay.cli.common import (
     place_options,
     progress,
 )
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Episode
@@ -180,8 +181,8 @@ def export(
         done = bar.add_task("exporting steps", total=sum(one.num_steps * of_seats(one) for one in released.episodes))
         exported = _DATA_SETS[format_name](released.episodes, choice, lambda steps: bar.advance(done, steps))
     lines = [
-        f"{'Wrote' if one.is_new else 'There already:'} {one.id}: {one.num_episodes} episodes, {one.num_steps:,} steps, "
-        f"in {one.root / one.id}"
+        f"{'Wrote' if one.is_new else 'There already:'} {one.id}: {amount(one.num_episodes, 'episode')}, "
+        f"{amount(one.num_steps, 'step')}, in {one.root / one.id}"
         for one in exported.datasets
     ]
     lines += [f"left out {name}: {reason}" for name, reason in exported.left_out.items()]
@@ -199,9 +200,8 @@ def _withheld_lines(count: int, place: str) -> list[str]:
     """What is said of episodes that people did not agree to release."""
     if not count:
         return []
-    episodes = "1 episode was" if count == 1 else f"{count:,} episodes were"
     return [
-        f"{episodes} left out: somebody in them did not agree to a release.",
+        f"{amount(count, 'episode was', 'episodes were')} left out: somebody in them did not agree to a release.",
         f"How it stands:  interplay episodes release{place}",
     ]
 
@@ -235,7 +235,7 @@ def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_o
             if episode.is_video_only:  # copied as it is
                 bar.advance(done, episode.num_steps + 1)
             written.append(str(path))
-    said = f"Wrote {len(written)} files to {out}" + (f"; {len(kept)} were there already" if kept else "")
+    said = f"Wrote {amount(len(written), 'file')} to {out}" + (f"; {len(kept)} were there already" if kept else "")
     emit(
         {"written": written, "kept": kept, "num_withheld": num_withheld},
         as_json=as_json,
@@ -254,7 +254,8 @@ def _export_recordings(
         done = bar.add_task("exporting frames", total=sum(episode.num_steps + 1 for episode in episodes))
         result = write(episodes, out, pseudonyms=open_pseudonyms(root), advance=lambda frames: bar.advance(done, frames))
     lines = [
-        f"Wrote {len(result.written)} recordings to {out}" + (f"; {len(result.kept)} were there already" if result.kept else "")
+        f"Wrote {amount(len(result.written), 'recording')} to {out}"
+        + (f"; {len(result.kept)} were there already" if result.kept else "")
     ]
     lines += [f"left out {name}: {reason}" for name, reason in result.left_out.items()]
     document = {"written": result.written, "kept": result.kept, "left_out": result.left_out, "num_withheld": num_withheld}
@@ -311,7 +312,7 @@ def import_episodes(
         "refused": imported.refused,
     }
     lines = [
-        f"proved {episode.id}: {episode.num_steps} steps of {episode.task_id}, seed {episode.seed}"
+        f"proved {episode.id}: {amount(episode.num_steps, 'step')} of {episode.task_id}, seed {episode.seed}"
         for episode in imported.proved
     ]
     lines += [f"kept {name} with its observations: {reason}" for name, reason in imported.kept.items()]
@@ -370,8 +371,8 @@ def pull(
     }
     lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in pulled.refused.items()]
     lines.append(
-        f"Fetched {len(pulled.fetched)} episodes, {pulled.size_bytes / 1e6:,.1f} MB; {len(pulled.there_already)} were there "
-        f"already; {len(pulled.refused)} refused."
+        f"Fetched {amount(len(pulled.fetched), 'episode')}, {pulled.size_bytes / 1e6:,.1f} MB; "
+        f"{len(pulled.there_already)} were there already; {len(pulled.refused)} refused."
     )
     if pulled.num_withheld:
         lines.append(f"That server kept {pulled.num_withheld:,} back: somebody in them did not agree to a release.")

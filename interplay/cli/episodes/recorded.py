@@ -26,6 +26,7 @@ from interplay.cli.common import (
     working,
 )
 from interplay.parallel import process_pool
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode, Verdict
@@ -113,7 +114,7 @@ def show(
     apart = ("id", "path", "columns", "statistics", "seats", "held", "seat_statistics")
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in apart]
     lines += ["", "seats"] + [
-        f"  {held.seat:13} {held.actor} ({held.actor_kind}), {held.num_steps} steps, return {held.total_reward:g}"
+        f"  {held.seat:13} {held.actor} ({held.actor_kind}), {amount(held.num_steps, 'step')}, return {held.total_reward:g}"
         for held in episode.seats
     ]
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
@@ -234,11 +235,11 @@ def replay(
                 f"episode {episode.id}: {episode.env} is not deterministic, so its actions cannot be played again.\n"
                 f"See what was recorded:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"
             )
-        with working(f"playing {episode.num_steps:,} steps again"):
+        with working(f"playing {amount(episode.num_steps, 'step')} again"):
             document["replayed_reward"] = play_again(episode)
     document["wall_s"] = time.perf_counter() - start
     document["frames_per_s"] = (episode.num_steps + 1) / document["wall_s"]
-    text = f"{episode.num_steps} steps, return {document.get('replayed_reward', episode.total_reward):g}"
+    text = f"{amount(episode.num_steps, 'step')}, return {document.get('replayed_reward', episode.total_reward):g}"
     if "replayed_reward" in document and document["replayed_reward"] != episode.total_reward:
         text += (
             f" where {episode.total_reward:g} was recorded; find the step with:  interplay episodes verify {episode.id}{place}"
@@ -274,7 +275,8 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
         "missing": result.missing,
     }
     lines = [
-        f"sealed {item.id}: {item.num_steps} steps of {item.task_id} by {item.actor}, {item.outcome}" for item in result.sealed
+        f"sealed {item.id}: {amount(item.num_steps, 'step')} of {item.task_id} by {item.actor}, {item.outcome}"
+        for item in result.sealed
     ]
     lines += [f"removed {name}: it ended before its first step" for name in result.empty]
     lines += [f"entered {item.id} into the catalogue" for item in result.catalogued]

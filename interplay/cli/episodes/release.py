@@ -17,6 +17,7 @@ from interplay.cli.common import (
     place_options,
     table,
 )
+from interplay.wording import amount
 
 query = typer.Typer(
     help="Lists of episodes that a paper can cite.  Try:  interplay episodes query save good --where 'score >= 20'",
@@ -57,8 +58,8 @@ def release(
     counts, choices = queries.counts(), queries.choices()
     document = {"episodes": counts._asdict(), "choices": choices}
     lines = [
-        f"{counts.without_people:,} episodes without people may be released.",
-        f"{counts.agreed:,} episodes with people may be released.",
+        f"{amount(counts.without_people, 'episode')} without people may be released.",
+        f"{amount(counts.agreed, 'episode')} with people may be released.",
         f"{counts.withheld:,} episodes stay: somebody in them did not agree.",
     ]
     if choices:
@@ -91,7 +92,7 @@ def save(
     archive = open_archive(data, database, must_exist=True)
     saved, is_new, num_withheld = Queries(archive).save(name, task=known_task(archive, task), where=where or [])
     lines = [
-        f"{'Saved' if is_new else 'There already:'} {saved.label}: {saved.num_episodes:,} episodes",
+        f"{'Saved' if is_new else 'There already:'} {saved.label}: {amount(saved.num_episodes, 'episode')}",
         f"sha256 {saved.sha256}",
     ]
     if num_withheld:
@@ -126,7 +127,7 @@ def show(
     saved = queries.find(label)
     episodes, changed = queries.episodes(saved), queries.changed(saved)
     lines = [
-        f"{saved.label}: {saved.num_episodes:,} episodes, saved {saved.created_at:%Y-%m-%d %H:%M} UTC",
+        f"{saved.label}: {amount(saved.num_episodes, 'episode')}, saved {saved.created_at:%Y-%m-%d %H:%M} UTC",
         f"sha256 {saved.sha256}",
         f"asked for: {_asked(saved)}",
         "",

@@ -22,6 +22,7 @@ from interplay.cli.explore.models import (
     spent_text,
 )
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.explore.evaluation.metrics import Rate
@@ -65,7 +66,7 @@ def bank(
     emit(document, as_json=as_json, text=table(["table", "#covered", "#of", "left out"], rows))
     if not as_json:
         counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
-        lines = [f"{len(tasks):,} tasks: {counted}."]
+        lines = [f"{amount(len(tasks), 'task')}: {counted}."]
         lines += [f"Wrote {out}.  Next:  interplay explore filter --tasks {out} --model NAME --model OTHER"] if out else []
         emit(None, as_json=False, text="\n".join(lines))
 
@@ -145,8 +146,10 @@ def filter_tasks(
         waiting = sum(row["waiting"] for row in verbs.values())
         lines = [] if measures is None else _measured(measures)
         if waiting:
-            wait = "task waits" if waiting == 1 else "tasks wait"
-            lines.append(f"{waiting} {wait} for people: write Yes or No after the tab, and give the file as --decisions.")
+            lines.append(
+                f"{amount(waiting, 'task waits', 'tasks wait')} for people: "
+                "write Yes or No after the tab, and give the file as --decisions."
+            )
         lines += [f"{name}: {place}" for name, place in places.items()]
         lines.append(f"Next:  interplay explore make --tasks {places[filtering.ANALYSIS]} --model NAME")
         emit(None, as_json=False, text="\n".join(lines))
@@ -162,7 +165,7 @@ def _measured(measures: Measures) -> list[str]:
 
     num = measures.waiting.num_instances
     lines = [
-        f"Measured on {num} task{'' if num == 1 else 's'} whose label is known (95 % intervals):",
+        f"Measured on {amount(num, 'task')} whose label is known (95 % intervals):",
         f"Kept: precision {said(measures.precision)}, recall {said(measures.recall)}, "
         f"self-consistency {said(measures.consistency)}.",
         f"Dropped: precision {said(measures.dropped_precision)}, recall {said(measures.dropped_recall)}, "

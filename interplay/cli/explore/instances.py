@@ -25,6 +25,7 @@ from interplay.cli.common import (
     table,
 )
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.explore.instance import Instance
@@ -145,7 +146,7 @@ def prove(
 
 def _hop_lines(name: str, hops: Hops) -> list[str]:
     """What people read of the hops of an instance."""
-    lines = [f"\n{name}: {hops.depth} task{'' if hops.depth == 1 else 's'} deep."]
+    lines = [f"\n{name}: {amount(hops.depth, 'task')} deep."]
     lines += [
         f"  {one.then!r} does not need {one.first!r}: reached without it at step {one.tick}"
         for one in hops.edges

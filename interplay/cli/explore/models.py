@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.explore.evaluation.models import At
@@ -98,4 +99,4 @@ def spent_text(spent: Mapping[str, Spent]) -> str:
     answers = sum(one.calls + one.kept for one in spent.values())
     tokens = sum(one.input_tokens + one.output_tokens for one in spent.values())
     costs = [one.cost for one in spent.values() if one.cost is not None]
-    return f"{answers:,} answers, {tokens:,} tokens" + (f", {sum(costs):.2f} dollars" if costs else "")
+    return f"{amount(answers, 'answer')}, {amount(tokens, 'token')}" + (f", {sum(costs):.2f} dollars" if costs else "")

@@ -34,6 +34,7 @@ from interplay.cli.explore.models import (
     server_at,
 )
 from interplay.errors import InterplayError, unknown_name
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ def run(
         line = bar.add_task(f"{model} plays", total=None)
 
         def report(far: evaluate.Far) -> None:
-            said = f"{model} plays, {far.answers:,} answers, {far.tokens:,} tokens"
+            said = f"{model} plays, {amount(far.answers, 'answer')}, {amount(far.tokens, 'token')}"
             bar.update(line, description=said, completed=far.done, total=far.total)
 
         log = evaluate.evaluate(

@@ -21,6 +21,7 @@ from interplay.cli.common import (
     suite_options,
     suites_with,
 )
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -61,14 +62,14 @@ def add_agent(
     lines = []
     for task in added.tasks:
         num = len(task.episodes)
-        line = f"{task.task}: {num} video{'' if num == 1 else 's'} added"
+        line = f"{task.task}: {amount(num, 'video')} added"
         line += f", {len(task.kept_seeds)} kept as they were" if task.kept_seeds else ""
         lines.append(line)
         if task.missing_seeds:
             lines.append(f"  warning: none of seed {', '.join(map(str, task.missing_seeds))}; others cannot be compared there")
     lines += [f"note: {note}" for note in added.notes]
     total = sum(len(task.episodes) for task in added.tasks)
-    lines += ["", f"{added.name} ({added.kind}) has {total} new video{'' if total == 1 else 's'}."]
+    lines += ["", f"{added.name} ({added.kind}) has {amount(total, 'new video')}."]
     served = f"interplay serve{place_options(data, database)}{suite_options(suite)}"
     lines.append(f"Next:  {served}   (judge it in the browser)")
     emit(asdict(added), as_json=as_json, text="\n".join(lines))

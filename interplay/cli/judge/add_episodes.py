@@ -20,6 +20,7 @@ from interplay.cli.common import (
     open_archive,
     place_options,
 )
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.judge.entrants.recorded import EnteredTask
@@ -59,7 +60,7 @@ def add_episodes(
         entered = add(archive.database, choice, datetime.now(UTC))
     lines = [line for one in entered.tasks for line in _lines(one)]
     total = sum(len(one.entered) for one in entered.tasks)
-    lines += ["", f"{entered.name} has {_episodes(total)} more to be judged by."]
+    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged by."]
     lines.append(f"Next:  interplay serve{place_options(data, database)}   (films what has no video, and shows it to judges)")
     emit(asdict(entered), as_json=as_json, text="\n".join(lines))
 
@@ -67,11 +68,7 @@ def add_episodes(
 def _lines(one: EnteredTask) -> list[str]:
     """What became of the episodes of one task."""
     there = f", {one.num_there} there already" if one.num_there else ""
-    left_out = [f"  {_episodes(count)} left out: {why}" for why, count in sorted(one.left_out.items())]
-    seats = ", ".join(f"{seat} ({_episodes(count)})" for seat, count in sorted(one.seats.items()))
+    left_out = [f"  {amount(count, 'episode')} left out: {why}" for why, count in sorted(one.left_out.items())]
+    seats = ", ".join(f"{seat} ({amount(count, 'episode')})" for seat, count in sorted(one.seats.items()))
     judged = [f"  judged in these seats: {seats}"] if seats and set(one.seats) != {"player"} else []
-    return [f"{one.task}: {_episodes(len(one.entered))} added{there}", *judged, *left_out]
-
-
-def _episodes(count: int) -> str:
-    return f"{count} episode{'' if count == 1 else 's'}"
+    return [f"{one.task}: {amount(len(one.entered), 'episode')} added{there}", *judged, *left_out]

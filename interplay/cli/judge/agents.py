@@ -19,6 +19,7 @@ from interplay.cli.common import (
     place_options,
     table,
 )
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.judge.entrants.roster import Verb
@@ -136,7 +137,7 @@ def _change(
         hint = f"All agents:  interplay judge list-agents{place_options(data, database)}"
         count = roster.change(verb, name, task=task, reason=reason, hint=hint)
         states = {row.task: state(row) for row in roster.rows(name=name, task=task)}
-    what = f"{name} is {done} in {count} task{'' if count == 1 else 's'}." if count else f"Nothing to change for {name}."
+    what = f"{name} is {done} in {amount(count, 'task')}." if count else f"Nothing to change for {name}."
     lines = [what, *(f"  {one}: {state}" for one, state in states.items())]
     emit({"agent": name, "changed": count, "states": states}, as_json=as_json, text="\n".join(lines))
 

@@ -11,6 +11,7 @@ import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -77,7 +78,7 @@ def _change(
             change = bans.ban(judges or (), reason, listed=listed, dataset=dataset)
     done, idle = ("unbanned", "not banned") if reason is None else ("banned", "banned already")
     num_answers = sum(change.changed.values())
-    lines = [f"{done} {name}: {count:,} answer{'' if count == 1 else 's'}" for name, count in change.changed.items()]
+    lines = [f"{done} {name}: {amount(count, 'answer')}" for name, count in change.changed.items()]
     lines += [f"{idle}: {name}" for name in change.unchanged]
     if change.unseen:
         lines.append(f"{len(change.unseen)} of {len(listed)} workers of {file} have given no answers here")

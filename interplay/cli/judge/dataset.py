@@ -21,6 +21,7 @@ from interplay.cli.common import (
     suites_with,
 )
 from interplay.cli.judge.add_agent import SuiteOption
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -51,7 +52,7 @@ def import_(
         with closing(open_archive(data, database)) as archive:
             counts = import_segments(archive, document, name, str(file))
         dropped = "".join(f"\nDropped {number}: {reason}" for reason, number in counts["dropped"].items())
-        text = f"Imported {counts['imported']} answers about segments; {counts['there_before']} were here.{dropped}\n"
+        text = f"Imported {amount(counts['imported'], 'answer')} about segments; {counts['there_before']} were here.{dropped}\n"
         text += f"Next:  interplay learn reward --study {name} --out NAME{place_options(data, database)}"
         emit(counts, as_json=as_json, text=text)
         return
@@ -99,5 +100,5 @@ def export(
     emit(
         {"file": str(out), "num_answers": num_answers, "size_bytes": out.stat().st_size, "anonymised": anonymise},
         as_json=as_json,
-        text=f"Wrote {num_answers:,} answers to {out}\nNext:  {again}",
+        text=f"Wrote {amount(num_answers, 'answer')} to {out}\nNext:  {again}",
     )

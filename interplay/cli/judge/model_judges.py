@@ -24,6 +24,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.judge.judge_figures import agreement_report, calibration_report
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.model_judges import MeasuredJudge, TaskJudge
@@ -297,7 +298,7 @@ def _answered(
     for task, count in counts.items():
         others = undecided.get(task, 0)
         passed = f"; {others:,} left out, which it cannot tell apart" if others else ""
-        lines.append(f"{task}: {count:,} new answer{'' if count == 1 else 's'} as model:{name}{passed}")
+        lines.append(f"{task}: {amount(count, 'new answer')} as model:{name}{passed}")
     lines += [f"Skipped: {reason.splitlines()[0]}" for reason in skipped.values()]
     lines += ["They stand on the leaderboard's tab of model judges and count in no rating of people's."]
     if not any(one.agreement for one in measured):

@@ -13,6 +13,7 @@ from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, prog
 from interplay.study.errors import QuizAnswerError, QuizError
 from interplay.study.quiz import Quiz
 from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 quiz_app = typer.Typer(
@@ -83,7 +84,10 @@ def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: J
         answer_key(quiz)
     except QuizError:
         fits = False
-    lines = [f"{file} is in order: {len(quiz.questions)} questions, {quiz.num_boxes} boxes, passed at {quiz.pass_share:.0%}."]
+    lines = [
+        f"{file} is in order: {amount(len(quiz.questions), 'question')}, {amount(quiz.num_boxes, 'box', 'boxes')}, "
+        f"passed at {quiz.pass_share:.0%}."
+    ]
     if not fits:
         lines.append("It is too long for Mechanical Turk's own tests; give it on your own pages.")
     lines.append(f"Look at it:  interplay judge quiz show {file} --key")

@@ -20,6 +20,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address
 from interplay.errors import unknown_name
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.classes import Classes, Pupil, SchoolClass
@@ -171,7 +172,7 @@ def forget(
     Try:  interplay study class forget RT3-9CH
     """
     number = _classes(data, database, must_exist=True).forget(code)
-    emit({"erased": number}, as_json=as_json, text=f"{number} nickname{'' if number == 1 else 's'} erased.")
+    emit({"erased": number}, as_json=as_json, text=f"{amount(number, 'nickname')} erased.")
 
 
 def _classes(data: Path, database: str | None, *, must_exist: bool = False) -> Classes:

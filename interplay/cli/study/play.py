@@ -10,6 +10,7 @@ import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
 from interplay.cli.study.opened import opened_place, print_csv
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.assigning.simulation import Outcome
@@ -181,7 +182,7 @@ def _raffle_of_addresses(
 
     if forget:
         number = entries.forget(study)
-        emit({"erased": number}, as_json=as_json, text=f"{number} address{'' if number == 1 else 'es'} erased.")
+        emit({"erased": number}, as_json=as_json, text=f"{amount(number, 'address', 'addresses')} erased.")
         return
     drawn = entries.draw(study, seed=seed)
     rows = [(rank + 1, address or "(erased)", entry) for rank, (entry, address) in enumerate(drawn.winners)]

@@ -24,6 +24,7 @@ from interplay.cli.common import (
 from interplay.cli.study.hit import hit_lines
 from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.errors import unknown_name
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -94,7 +95,7 @@ def open_study(
     if preview is not None:
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
-        lines.append(f"It compares {num_segments} segments of {part.task}.")
+        lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
             f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
@@ -126,7 +127,7 @@ def close(
 
     archive, hint = opened_place(data, database)
     closed, inside = Studies(archive.database).close(study, hint=hint)
-    text = f"{study} is closed; {inside} {'person was' if inside == 1 else 'people were'} taking part."
+    text = f"{study} is closed; {amount(inside, 'person was', 'people were')} taking part."
     if has_addresses(closed):
         text += f"\nDraw the winners:  interplay study raffle {study}{place_options(data, database)}"
     elif closed.study.pay is not None:

@@ -40,6 +40,7 @@ from interplay.explore.make.roles import TEXTS, Role
 from interplay.explore.oracle.hops import depth
 from interplay.explore.oracle.recording import record
 from interplay.files import write_bytes
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -84,8 +85,8 @@ class Plan:
         most = self.hops or HOPS[1]
         if (num := len(set(self.tasks))) < most:
             raise SynthesisError(
-                f"there {'is 1 task' if num == 1 else f'are {num} tasks'} to choose from, and an instance takes up to {most}\n"
-                "Name a file with more tasks, or ask for fewer hops."
+                f"there {'is' if num == 1 else 'are'} {amount(num, 'task')} to choose from, "
+                f"and an instance takes up to {most}\nName a file with more tasks, or ask for fewer hops."
             )
 
     def briefs(self) -> Iterator[tuple[str, Brief]]:

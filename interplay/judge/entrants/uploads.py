@@ -22,6 +22,7 @@ from interplay.store.episodes import UPLOADED
 from interplay.store.judging import lock
 from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
 from interplay.tasks import Suite, Task, builtin_suites, index
+from interplay.wording import amount
 
 __all__ = ["AddedAgent", "AddedTask", "UploadError", "add_agent", "add_video", "check_videos", "known_tasks"]
 
@@ -210,7 +211,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
             rates[video.task.id, round(facts.frame_rate_hz, 2), video.task.frame_rate_hz] += 1
     for (task, rate, usual), count in rates.items():
         notes.append(
-            f"{count} video{'' if count == 1 else 's'} of {task}: {rate:g} frames a second where the task has {usual:g}; "
+            f"{amount(count, 'video')} of {task}: {rate:g} frames a second where the task has {usual:g}; "
             "single steps on the judge page go by the task's"
         )
     return notes

@@ -28,6 +28,7 @@ from interplay.store import EpisodeRow, TaskRow
 from interplay.store import uploads as store
 from interplay.store.episodes import ACTOR_KINDS, UPLOADED
 from interplay.tasks import Task
+from interplay.wording import amount
 
 NO_WORLD = "video:none"
 """`EpisodeRow.env` of an upload: nobody here knows in which world it was made."""
@@ -88,7 +89,7 @@ class Placed:
 
 def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
     """Everything that is wrong, up to a screenful."""
-    head = f"{folder} cannot be added, {len(problems)} thing{'' if len(problems) == 1 else 's'} to correct; nothing was stored:"
+    head = f"{folder} cannot be added, {amount(len(problems), 'thing')} to correct; nothing was stored:"
     shown = ["- " + problem.replace("\n", "\n  ") for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:
         shown.append(f"... and {len(problems) - _MAX_PROBLEMS} more")

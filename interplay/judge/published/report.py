@@ -161,7 +161,7 @@ def report_text(report: Mapping[str, Any]) -> str:
     total_h = sum(facts["total_hours"] for facts in report["tasks"].values())
     num_lost = report["num_answers_banned"]
     lines += [
-        f"{report['num_workers']} workers, {report['num_workers_banned']} of them banned ({num_lost} answers do not count)",
+        f"{report['num_workers']} workers, {report['num_workers_banned']} of them banned ({num_lost} answers left out)",
         f"{len(report['agents'])} agents, {report['num_points']:,} comparison points, {total_h:.2f} h",
     ]
     if report["joined_agents"]:

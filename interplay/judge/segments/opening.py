@@ -18,6 +18,7 @@ from interplay.record.clips import Clip, film
 from interplay.store import judging as store
 from interplay.store.judging import NewSegment
 from interplay.tasks import Task
+from interplay.wording import amount
 
 
 class SegmentError(InterplayError):
@@ -60,7 +61,7 @@ class SegmentStudies:
         if longest < num_steps:
             raise SegmentError(
                 f"segments of {num_steps / task.frame_rate_hz:g} s are {num_steps} steps long, and the longest of the "
-                f"{len(games)} games of {task.id} has {longest}\n"
+                f"{amount(len(games), 'game')} of {task.id} has {longest}\n"
                 f"Remedy: write seconds = {longest / task.frame_rate_hz:.2g} or less, or choose longer games."
             )
         drawn = draw_segments(
@@ -68,8 +69,8 @@ class SegmentStudies:
         )
         if not any(_can_be_compared(one, other) for one, other in itertools.combinations(drawn, 2)):
             raise SegmentError(
-                f"{len(drawn)} segments of {num_steps} steps were drawn from {len(games)} games of {task.id}, "
-                "and no two of them outside the held-out worlds can be compared\n"
+                f"of {amount(len(drawn), 'segment')} of {num_steps} steps, drawn from {amount(len(games), 'game')} of "
+                f"{task.id}, no two of them outside the held-out worlds can be compared\n"
                 "Remedy: write a larger number, fewer seconds, or choose more games."
             )
         self._look(drawn[0], task)

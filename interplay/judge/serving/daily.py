@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from interplay.judge.errors import DailyLimitError
 from interplay.judge.rules import Rules
 from interplay.store import judging as store
+from interplay.wording import amount
 
 DAY_S = 86_400.0
 _MOST_ADDRESSES = 100_000
@@ -100,4 +101,4 @@ def _in_words(seconds: float) -> str:
     ('1 minute', '1 hour', '23 hours')
     """
     number, unit = (int(seconds // 3600), "hour") if seconds >= 3600 else (max(1, round(seconds / 60)), "minute")
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    return amount(number, unit)

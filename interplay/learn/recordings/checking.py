@@ -11,6 +11,7 @@ from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.names import RecordingName, RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError
 from interplay.record.mp4 import probe
+from interplay.wording import amount
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
         if not video.exists():
             problems.append(f"it has no video: there is no file {video}; fetch it again")
         elif abs(num_lines - num_frames) > 1:
-            problems.append(f"{num_lines:,} lines, and {num_frames:,} frames in the video; fetch both again, or use --cut")
+            problems.append(
+                f"{amount(num_lines, 'line')}, and {amount(num_frames, 'frame')} in the video; fetch both again, or use --cut"
+            )
     if task is None:
         ours = own_task_of(folder, path)
         if ours is None:

@@ -20,6 +20,7 @@ from interplay.files import write_json
 from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, folder_of, task_ids, task_of, why_bad
 from interplay.tasks import find
+from interplay.wording import amount
 
 PART_STEPS = 6_000
 """Five minutes at 20 steps a second, after which the recorder began a new file."""
@@ -58,7 +59,7 @@ def recording_files(folder: Path) -> dict[Path, str]:
     found = {file: task for file, task in all_files(folder).items() if task is not None}
     if not found:
         raise RecordingsError(
-            f"{folder} holds {len(all_files(folder))} recordings, none below a folder named for its task\n"
+            f"{folder} holds {amount(len(all_files(folder)), 'recording')}, none below a folder named for its task\n"
             f"Put them into folders {', '.join(FOLDERS)}; those of another task become episodes without this:  "
             f"interplay demos import {folder} --task TASK"
         )

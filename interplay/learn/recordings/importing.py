@@ -31,6 +31,7 @@ from interplay.record import Archive, Owner
 from interplay.record.exchange.played_back import Taken
 from interplay.record.exchange.proving import EPISODE_ID, Brought, Imported, Importing, Spaces, imported_name
 from interplay.tasks import EnvSpec, Task, find
+from interplay.wording import amount
 
 SUITE = "bedd"
 """Of the published tasks in Minecraft, which are other tasks than those of the block world."""
@@ -94,7 +95,7 @@ def import_recordings(
     if not any(files.values()):
         ours = next(filter(None, (own_task_of(folder, path) for path in files)), "TASK")
         raise RecordingsError(
-            f"{folder} holds {len(files)} recordings, none below a folder named for its task\n"
+            f"{folder} holds {amount(len(files), 'recording')}, none below a folder named for its task\n"
             f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task {ours}"
         )
     result = ImportedRecordings(Imported())

@@ -16,6 +16,7 @@ from interplay.learn.recordings.lines import raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, OutsideError, Place, cursor_place, cursor_place_as_bedd, draw_cursor
 from interplay.learn.recordings.shrinking import shrunk
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -138,7 +139,7 @@ class Loader:
     def _check_lengths(self, part: Path, num_lines: int, num_frames: int) -> None:
         if abs(num_lines - num_frames) <= 1:
             return
-        said = f"{part.name} has {num_lines:,} lines, and its video {num_frames:,} frames"
+        said = f"{part.name} has {amount(num_lines, 'line')}, and its video {amount(num_frames, 'frame')}"
         if not self.cut:
             raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
         self.remarks.append(f"{said}: what one has alone is left out")

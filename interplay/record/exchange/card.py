@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from interplay.record.exchange.rows import Description
+from interplay.wording import amount
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def write_card(
     lines = [
         f"# {task.title}",
         "",
-        f"Episodes of the task `{task.id}`, recorded with Interplay: {num_episodes:,} episodes, {num_steps:,} steps.",
+        f"Episodes of the task `{task.id}`, recorded with Interplay: "
+        f"{amount(num_episodes, 'episode')}, {amount(num_steps, 'step')}.",
         "",
         task.goal,
         "",

@@ -11,6 +11,7 @@ from interplay.report.crowdplay.plays import Play
 from interplay.report.plots import plot_intervals
 from interplay.report.statistics import mean_interval
 from interplay.report.table import Cell, Column, Figure, Section, Table
+from interplay.wording import amount
 
 
 class Team(NamedTuple):
@@ -77,8 +78,8 @@ def teams_section(plays: Sequence[Play]) -> Section:
                 Figure(
                     f"figure-teams-{number}",
                     f"{part[0].title}: score of a team by pairing",
-                    f"n = {len(part)} games. Mean with Student's 95 % interval over games; pairings with one game, or "
-                    "with games that all gave the same, have no interval and are in the table alone.",
+                    f"n = {amount(len(part), 'game')}. Mean with Student's 95 % interval over games; pairings with one game, "
+                    "or with games that all gave the same, have no interval and are in the table alone.",
                     drawn,
                     lambda table, ax: plot_intervals(table, ax, label="score of a team (mean of the seats)"),
                     "; ".join(f"{one['name']}: {one['value']:.1f}" for one in drawn),
@@ -103,7 +104,7 @@ def teams_section(plays: Sequence[Play]) -> Section:
         "read alike. From and to: Student's 95 % interval of the mean over games. Who sat where does not count here; the "
         "table of every agent with every other, seat by seat, is interplay report crossplay TASK.",
     )
-    said = f"n = {len(found):,} games of several seats, in {len(by_task)} tasks."
+    said = f"n = {amount(len(found), 'game')} of several seats, in {amount(len(by_task), 'task')}."
     return Section("teams", "Teams", (said,), (*figures, table))
 
 

@@ -13,6 +13,7 @@ from interplay.model_judges.saving import TARGET_CORRELATION, SavingPoint
 from interplay.web.forms import see_other
 from interplay.web.plots import Axis, Chart, Dot, chart
 from interplay.web.rendering import render, titles
+from interplay.wording import amount
 
 router = APIRouter(include_in_schema=False)
 
@@ -44,7 +45,7 @@ def reliability(bins: Sequence[Bin]) -> Chart:
     largest = max((one.num_answers for one in bins), default=0) or 1
     dots = [
         Dot(one.predicted, one.observed, 3 + 9 * (one.num_answers / largest) ** 0.5,
-            f"{one.num_answers} answers predicted at {one.predicted:.0%}: {one.observed:.0%} right")
+            f"{amount(one.num_answers, 'answer')} predicted at {one.predicted:.0%}: {one.observed:.0%} right")
         for one in bins
         if one.num_answers
     ]  # fmt: skip
@@ -58,7 +59,7 @@ def savings(curve: Sequence[SavingPoint]) -> Chart | None:
         return None
     most = curve[-1].num_answers
     dots = [
-        Dot(point.num_answers, max(0.0, value), 3, f"{point.num_answers} answers, {name}: {value:.2f}")
+        Dot(point.num_answers, max(0.0, value), 3, f"{amount(point.num_answers, 'answer')}, {name}: {value:.2f}")
         for point in curve
         for name, value in (("people alone", point.people), ("with the model", point.with_model))
     ]

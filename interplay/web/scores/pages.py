@@ -19,6 +19,7 @@ from interplay.web.agents.access import judged_now, withheld_here
 from interplay.web.identity import known_participant
 from interplay.web.plots import Histogram, histogram
 from interplay.web.rendering import find_task, render
+from interplay.wording import amount
 
 router = APIRouter(include_in_schema=False)
 
@@ -84,7 +85,7 @@ def board_plot(board: Board, readable: Any) -> Histogram | None:
     if len(board.values) < FEWEST:
         return None
     marks = [
-        (letter, f"{one.agent}, an agent: {readable(one.mean)} on average, {one.episodes} episodes", one.mean)
+        (letter, f"{one.agent}, an agent: {readable(one.mean)} on average, {amount(one.episodes, 'episode')}", one.mean)
         for letter, one in zip(LETTERS, board.agents, strict=False)
     ]
     own = None if board.own is None else board.own.value
