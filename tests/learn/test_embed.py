@@ -135,7 +135,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     out = tmp_path / "out"
     assert run("demos", "embed", folder, "--vpt", network, "--out", out) == 1
     said = capsys.readouterr().out
-    assert "Wrote 1 shards" in said
+    assert "Wrote 1 shard" in said
     assert "5 failed" in said
     for expected in (
         "FAILED cut: ",

@@ -142,7 +142,7 @@ def test_the_card_says_what_is_in_it_and_how_consent_was_applied(archive, tmp_pa
     front, text = card.removeprefix("---\n").split("\n---\n", 1)
     assert 'license: "cc-by-4.0"' in front
     assert "- config_name: steps\n  data_files:\n  - split: train\n    path: steps/*.parquet\n  default: true" in front
-    assert "1 episodes" in text
+    assert "1 episode, " in text
     assert "because somebody in them did not agree: 3." in text
     assert "| saved query | good@1, 00ff |" in text
     assert "| `observation` |" in text

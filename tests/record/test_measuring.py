@@ -322,7 +322,7 @@ def test_a_changed_value_is_found(archive, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["episodes", "measure", episode.id, *place])
     assert stop.value.code == 0
-    assert "1 episodes measured, 1 values kept" in capsys.readouterr().out
+    assert "1 episode measured, 1 value kept" in capsys.readouterr().out
     with pytest.raises(SystemExit) as stop:
         main(["episodes", "measure", "--all", "--check", "--json", *place])
     assert (stop.value.code, json.loads(capsys.readouterr().out)["num_different"]) == (0, 0)
@@ -338,7 +338,7 @@ def test_a_damaged_file_is_named_and_the_others_are_measured(archive, capsys):
     said = capsys.readouterr().out
     assert stop.value.code == 1
     assert f"FAILED {damaged.id}: {damaged.path}" in said
-    assert "1 episodes measured" in said
+    assert "1 episode measured" in said
     assert archive.measures([damaged, whole]).keys() == {whole.id}
 
 

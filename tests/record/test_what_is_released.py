@@ -312,7 +312,7 @@ def test_the_commands_of_release_and_queries(people, capsys, tmp_path):
         out = capsys.readouterr()
         return status, out.out, " ".join(out.err.replace("│", " ").split())
 
-    assert "1 episodes stay: somebody in them did not agree." in run("release")[1]
+    assert "1 episode withheld: somebody who played did not agree." in run("release")[1]
     status, said, _ = run("release", "participant-1", "--withhold", "--note", "e-mail")
     assert status == 0
     assert "e-mail" in said
@@ -325,7 +325,7 @@ def test_the_commands_of_release_and_queries(people, capsys, tmp_path):
     assert "No query is saved yet." in run("query", "list")[1]
     status, said, _ = run("query", "save", "mine")
     assert status == 0
-    assert "Saved mine@1: 1 episodes" in said
+    assert "Saved mine@1: 1 episode" in said
     assert "1 more fit and stay: somebody in them did not agree to a release." in said
     assert "There already: mine@1" in run("query", "save", "mine")[1]
     assert "mine@1" in run("query", "list")[1]

@@ -40,7 +40,7 @@ def table(efforts, id: str) -> dict[str, dict]:
 def test_the_section_has_both_figures_or_says_why_not():
     efforts = [Effort("FindCave", 400, 3, 200, True, num_files=2), Effort("FindCave", 600, 5, 500, False)]
     section = proxy_section(efforts, "two files")
-    assert "3 recordings that make 2 episodes (two files)" in section.paragraphs[0]
+    assert "3 recordings of 2 episodes (two files)" in section.paragraphs[0]
     assert [block.id for block in section.blocks if isinstance(block, Figure)] == ["figure-clicks", "figure-moving"]
     row = table(efforts, "proxies")["FindCave"]
     assert (row["recordings"], row["episodes"], row["mean clicks"]) == (3, 2, 4.0)

@@ -17,6 +17,7 @@ from interplay.cli.common import (
     place_options,
     progress,
 )
+from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
 
@@ -83,12 +84,12 @@ def measure(
     lines += [f"{one.episode} DIFFERS: {difference}" for one in found for difference in one.differences]
     if check:
         lines.append(
-            f"{document['num_values']} values of {document['num_measured']} episodes compared, "
+            f"{amount(document['num_values'], 'value')} of {amount(document['num_measured'], 'episode')} compared, "
             f"{document['num_different']} different."
         )
     else:
         lines.append(
-            f"{document['num_measured']} episodes measured, {document['num_values']} values kept; "
+            f"{amount(document['num_measured'], 'episode')} measured, {amount(document['num_values'], 'value')} kept; "
             f"{document['num_complete']} had all of them."
         )
         lines.append(f"Search by them:  interplay episodes list --where 'active_time >= 60'{place_options(data, database)}")
