@@ -376,10 +376,11 @@ def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
         f"{name}: {amount(result.updates, 'update')} in {result.seconds:.0f} s on {amount(result.num_decisions, 'decision')} "
         f"of {amount(result.num_episodes, 'episode')}.",
     ]
-    planned = settings.steps if isinstance(settings, PPOConfig) else getattr(settings, "updates", 0)
-    made = result.num_decisions if isinstance(settings, PPOConfig) else result.updates
+    if isinstance(settings, PPOConfig):
+        made, planned, counted = result.num_decisions, settings.steps, "decisions"
+    else:
+        made, planned, counted = result.updates, getattr(settings, "updates", 0), "updates"
     if made < planned:
-        counted = "decisions" if isinstance(settings, PPOConfig) else "updates"
         lines.append(f"Training stopped after {settings.max_seconds:g} s (max_seconds), at {made} of {planned} {counted}.")
     if "return" in result.metrics:
         lines.append(f"The mean return of its last games is {result.metrics['return']:.4g}.")
