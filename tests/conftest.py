@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import warm_process
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
@@ -52,6 +53,12 @@ importlib.metadata.packages_distributions = cache(importlib.metadata.packages_di
 gc.disable()  # until the tests are found: their modules only grow, and a search of all of them for garbage takes seconds
 settings.register_profile("patient", deadline=None)  # an example may take its time on a busy machine
 settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The processes that run the tests have one set of warm processes."""
+    if config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+        warm_process.share()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,26 +1,30 @@
 """Processes that begin with their libraries loaded: forks of one that has loaded them, with what tests use of `Popen`.
 
-A server's imports take two seconds of a core, and the tests start a hundred. `WarmProcess(["-m", "interplay.cli", ...])`
-is `python -m interplay.cli ...` in a process of its own: its environment, folder, output, signals and exit status are its
-own. It waits for its threads and calls what was to be called at its end. The interpreter takes no module apart after that,
-which costs more than most commands, unless asked for or unless it ends with an error.
+A server's imports take two seconds of a core, the block world three, and the tests start a hundred servers.
+`WarmProcess(["-m", "interplay.cli", ...])` is `python -m interplay.cli ...` in a process of its own: its environment, folder,
+output, signals and exit status are its own. It waits for its threads and calls what was to be called at its end. The
+interpreter takes no module apart after that, which costs more than most commands, unless asked for or unless it ends with an
+error.
 """
 
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import runpy
+import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-from interplay.forking import Forker
+from interplay.forking import Forked, Forker
 
 SERVER = (
     "interplay.cli.serve",
@@ -30,26 +34,19 @@ SERVER = (
     "uvloop",
     "alembic.command",
     "av",
+    "cv2",
+    "pandas",
+    "ale_py",
+    "gymnasium.envs",
+    "interplay.explore.published:suite",
 )
 """What `interplay serve` and its like load sooner or later."""
 WITH_BLOCK_WORLD = (*SERVER, "interplay.envs.backends:load_compiled")
-LIBRARIES = (
-    "numpy",
-    "pandas",
-    "pyarrow.parquet",
-    "sqlalchemy.orm",
-    "alembic.command",
-    "typer",
-    "pydantic",
-    "gymnasium",
-    "av",
-    "numba",
-)
-"""What most examples want, and nothing of Interplay itself: so a block that lacks an import of ours, or modules of ours that
-cannot be imported in its order, fail here as they fail elsewhere. Torch makes the end of every process long: it is
-loaded only where something learns."""
-TO_LEARN = ("torch", "matplotlib.figure")
-"""What learning loads besides."""
+READY = (*WITH_BLOCK_WORLD, "warm_process:with_empty_tables")
+"""An empty SQLite database gets its tables as copies besides; `tests/store` does without."""
+TO_LEARN = ("torch._dynamo", "safetensors.torch", "matplotlib.pyplot", "interplay.learn.train")
+"""What learning loads besides, also PyTorch's compiler, although nothing is compiled. It makes the end of every process long:
+so it is loaded only where something learns."""
 TO_EVALUATE = (
     "interplay.cli.explore",
     "interplay.explore.evaluation.evaluate",
@@ -85,7 +82,7 @@ class WarmProcess:
         stderr: Path | None = None,
         env: dict[str, str] | None = None,
         cwd: Path | None = None,
-        loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+        loaded: tuple[str, ...] = READY,
         whole_end: bool = False,
     ) -> None:
         said, takes = (None, stdout.open("a")) if stdout is not None else map(os.fdopen, os.pipe(), "rw")
@@ -109,7 +106,7 @@ def run(
     *,
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
-    loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+    loaded: tuple[str, ...] = READY,
     timeout: float = 180.0,
 ) -> subprocess.CompletedProcess[str]:
     """A forked process from its begin to its end, with what it said, as `subprocess.run` has it.
@@ -144,10 +141,78 @@ def output_of(arguments: list[str], **options: Any) -> str:
 
 @cache
 def _forker(loaded: tuple[str, ...]) -> Forker:
-    for base in (WITH_BLOCK_WORLD, LIBRARIES):
+    address = os.environ.get(_SHARED_AT)
+    return _loading(loaded) if address is None else Forker([], of=_Shared(address, loaded))  # type: ignore[arg-type]
+
+
+@cache
+def _loading(loaded: tuple[str, ...]) -> Forker:
+    """A forker of this process."""
+    for base in (READY, WITH_BLOCK_WORLD):
         if loaded[: len(base)] == base and loaded != base:
-            return Forker(loaded[len(base) :], of=_forker(base))
+            return Forker(loaded[len(base) :], of=_loading(base))
     return Forker(loaded)
+
+
+_SHARED_AT = "INTERPLAY_TEST_FORKERS"
+
+
+def share() -> None:
+    """Let the processes that this one starts from now on have forks of its forkers: so each library is loaded once for all."""
+    address = Path(tempfile.mkdtemp(prefix="interplay-forkers-")) / "socket"
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(address))
+    listening.listen()
+
+    def answer() -> None:
+        while True:
+            asking, _ = listening.accept()
+            with asking:
+                said, descriptors, _, _ = socket.recv_fds(asking, 1 << 16, 1)
+                loaded, function, arguments = json.loads(said)
+                asking.sendall(str(_loading(tuple(loaded)).start(function, *arguments, descriptors=descriptors).pid).encode())
+                for number in descriptors:
+                    os.close(number)
+
+    threading.Thread(target=answer, name="shared forkers", daemon=True).start()
+    os.environ[_SHARED_AT] = str(address)
+    atexit.register(lambda: (address.unlink(), address.parent.rmdir()))
+
+
+class _Shared:
+    """A `Forker` of the process that has called `share`, with what is called of one."""
+
+    def __init__(self, address: str, loaded: tuple[str, ...]) -> None:
+        self._address, self._loaded = address, loaded
+
+    def start(self, function: str, *arguments: Any, descriptors: list[int]) -> Forked:
+        started = Forked()
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.connect(self._address)
+            socket.send_fds(asking, [json.dumps([self._loaded, function, arguments]).encode()], descriptors)
+            started.pid = int(asking.recv(20))
+        return started
+
+
+def with_empty_tables() -> None:
+    """From now on an empty SQLite database is not migrated step by step here: it gets the tables of one that was."""
+    from interplay.store import Database, database
+
+    empty = sqlite3.connect(":memory:", check_same_thread=False)
+    with tempfile.TemporaryDirectory() as folder:
+        Database.open(f"sqlite:///{folder}/interplay.db").close()
+        with closing(sqlite3.connect(f"{folder}/interplay.db")) as migrated:
+            migrated.backup(empty)
+    migrate = database._migrate
+
+    def copy_and_migrate(engine: Any) -> None:
+        if engine.dialect.name == "sqlite":
+            with closing(engine.raw_connection()) as opened:
+                if not opened.execute("SELECT 1 FROM sqlite_master").fetchall():
+                    empty.backup(opened.driver_connection)
+        migrate(engine)
+
+    database._migrate = copy_and_migrate
 
 
 def become_and_end(arguments: list[str]) -> None:

@@ -24,14 +24,13 @@ FOLDERS = {SET: _DATA / "mineexplorer", PLANNED: _DATA / "planner"}
 
 def names(which: str | None = None) -> list[str]:
     """Ids of the tasks of those that come with the package; of one set, if it is named."""
-    folders = FOLDERS.values() if which is None else [FOLDERS[which]]
-    return [f"{PREFIX}{file.stem}" for folder in folders for file in sorted(folder.glob("*.json"))]
+    return list(_files(which))
 
 
 @cache
 def instances() -> dict[str, Instance]:
     """Id of the task -> instance, of those that come with the package."""
-    return {name: load(file_of(name)) for name in names()}
+    return {name: load(file) for name, file in _files().items()}
 
 
 @cache
@@ -49,10 +48,10 @@ def file_of(name: str) -> Path:
     """
     if not name.startswith(PREFIX) or name.endswith(".json"):
         return Path(name)
-    if name not in names():
-        raise unknown_name("instance", name, names(), hint="All that come with the package:  interplay explore check published")
-    file = f"{name.removeprefix(PREFIX)}.json"
-    return next(folder / file for folder in FOLDERS.values() if (folder / file).exists())
+    files = _files()
+    if name not in files:
+        raise unknown_name("instance", name, list(files), hint="All that come with the package:  interplay explore check published")
+    return files[name]
 
 
 def files_of(given: Iterable[str]) -> list[Path]:
@@ -73,3 +72,8 @@ def files_of(given: Iterable[str]) -> list[Path]:
         else:
             found.append(path)
     return list(dict.fromkeys(found))
+
+
+def _files(which: str | None = None) -> dict[str, Path]:
+    folders = FOLDERS.values() if which is None else [FOLDERS[which]]
+    return {f"{PREFIX}{file.stem}": file for folder in folders for file in sorted(folder.glob("*.json"))}

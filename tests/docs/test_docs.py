@@ -4,6 +4,7 @@ A block marked ```console no-run is shown, not run (it would serve for ever or t
 """
 
 import ast
+import importlib
 import os
 import re
 import shlex
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from warm_process import LIBRARIES, TO_EVALUATE, TO_LEARN, WITH_BLOCK_WORLD, WarmProcess
+from warm_process import READY, TO_EVALUATE, TO_LEARN, WarmProcess
 
 LIMIT_S = 180
 ROOT = Path(__file__).parent.parent.parent
@@ -34,6 +35,29 @@ def runnable(page: Path) -> list[tuple[str, str]]:
     return [(kind, body) for kind, options, body in found if kind in ("python", "console") and "no-run" not in options]
 
 
+def not_imported(code: str) -> set[str]:
+    """Modules of ours that a text names with dots and does not import. Its process has loaded them, a reader's has not."""
+    tree = ast.parse(code)
+    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    named = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    modules = {name for name in named if name.startswith("interplay.") and is_module(name)}
+    return {name for name in modules if not any(f"{one}.".startswith(f"{name}.") for one in imported)}
+
+
+def is_module(name: str) -> bool:
+    """Whether it is a module of ours, and not a function that its room offers under the same name."""
+    room, _, last = name.rpartition(".")
+    path = ROOT.joinpath(*name.split("."))
+    is_file = path.is_dir() or path.with_suffix(".py").exists()
+    return is_file and not callable(getattr(importlib.import_module(room), last, None))
+
+
+def test_a_module_that_was_not_imported_is_found():
+    code = "import interplay.envs.make\nimport numpy.random\ninterplay.record.open('x').close()\n"
+    code += "interplay.envs.make('x')\ninterplay.envs.backends.load_compiled()"
+    assert not_imported(code) == {"interplay.record", "interplay.envs.backends"}
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Runs a command in a folder, in a process of its own that has loaded what the text asks for that it is in; its status and
@@ -43,10 +67,7 @@ def run(tmp_path_factory):
 
     def run(command: list[str], folder: Path, text: str) -> tuple[int, str]:
         program, *words = command
-        if program == "python":
-            arguments, loaded = words, LIBRARIES
-        else:
-            arguments, loaded = ["-m", "interplay.cli", *words], WITH_BLOCK_WORLD
+        arguments, loaded = words if program == "python" else ["-m", "interplay.cli", *words], READY
         if _LEARNS.search(text):
             loaded = *loaded, *TO_LEARN
         elif program != "python" and _EVALUATES.search(text):
@@ -68,6 +89,7 @@ def test_the_code_of_a_page_runs(page, run, tmp_path):
     text = "".join(body for _, body in runnable(page))
     for language, body in runnable(page):
         if language == "python":
+            assert not not_imported(body), f"{page.name}: import these where they are used"
             commands = [["python", "-c", body]]
         else:
             lines = [line[2:] for line in body.splitlines() if line.startswith("$ ")]
@@ -114,13 +136,13 @@ def test_what_contributing_names_is_where_it_says():
 
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_every_example_runs(example, run, tmp_path):
+    assert not not_imported(example.read_text())
     status, said = run(["python", str(example)], tmp_path, example.read_text())
     assert status == 0, said
 
 
 def test_examples_in_docstrings_hold():
     import doctest
-    import importlib
     import inspect
     import pkgutil
 

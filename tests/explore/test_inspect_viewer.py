@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import warm_process
 from small_instance import FIRST_LOG
-from warm_process import TO_EVALUATE, WarmProcess
+from warm_process import READY, TO_EVALUATE, WarmProcess
 
 WITHIN_S = 120
 
@@ -22,7 +22,7 @@ def logs(tmp_path_factory) -> Path:
     (folder / "first_log.json").write_text(json.dumps(FIRST_LOG))
     run = ("explore", "run", "first_log.json", "--model", "scripted/still", "--steps", "3", "--data", "data")
     # In a process of its own: Playwright's event loop runs in this one.
-    warm_process.run(["-m", "interplay.cli", *run], cwd=folder, loaded=TO_EVALUATE).check_returncode()
+    warm_process.run(["-m", "interplay.cli", *run], cwd=folder, loaded=(*READY, *TO_EVALUATE)).check_returncode()
     return folder / "data" / "explore" / "logs"
 
 
@@ -47,7 +47,7 @@ def test_inspect_counts_a_log_again_without_a_model(logs, tmp_path):
     (path,) = logs.glob("*.eval")
     counted = tmp_path / "counted.eval"
     command = ["-m", "inspect_ai", "score", "--scorer", "interplay/milestones", "--action", "overwrite"]
-    warm_process.run([*command, "--output-file", str(counted), str(path)], loaded=TO_EVALUATE).check_returncode()
+    warm_process.run([*command, "--output-file", str(counted), str(path)], loaded=(*READY, *TO_EVALUATE)).check_returncode()
     from inspect_ai.log import read_eval_log
 
     results = read_eval_log(str(counted)).results
@@ -64,7 +64,7 @@ def test_the_viewer_of_inspect_shows_our_tasks_and_needs_no_network(logs, chromi
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     command = ["-m", "inspect_ai", "view", "--log-dir", str(logs), "--host", "127.0.0.1", "--port", str(port)]
-    viewer = WarmProcess(command, stdout=Path(os.devnull), stderr=Path(os.devnull), loaded=TO_EVALUATE)
+    viewer = WarmProcess(command, stdout=Path(os.devnull), stderr=Path(os.devnull), loaded=(*READY, *TO_EVALUATE))
     try:
         deadline = time.monotonic() + WITHIN_S
         while True:

@@ -21,7 +21,7 @@ import pytest
 from inspect_ai.model import ModelOutput
 from small_instance import FIRST_LOG
 from tenacity import Future, RetryError
-from warm_process import TO_EVALUATE, WarmProcess
+from warm_process import READY, TO_EVALUATE, WarmProcess
 
 import interplay.record
 from interplay.cli import main
@@ -289,7 +289,7 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
     def play(server: ModelServer, data: Path) -> tuple[int, str]:
         options = ["--model", "m", "--address", server.address, "--steps", str(SHORT), "--data", str(data), "--json"]
         command = ["-m", "interplay", "explore", "run", str(instance), str(second), *options]
-        process = WarmProcess(command, stderr=Path(os.devnull), loaded=TO_EVALUATE)
+        process = WarmProcess(command, stderr=Path(os.devnull), loaded=(*READY, *TO_EVALUATE))
         victim.append(process)
         with process.stdout:
             said = process.stdout.read()

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 from trial_suite import suite_text
-from warm_process import WITH_BLOCK_WORLD, WarmProcess
+from warm_process import READY, WarmProcess
 
 from interplay.play.client import PlayClient
 from interplay.play.connections.tokens import operator_token
@@ -57,7 +57,7 @@ def running_server(
     data: Path,
     *options: str,
     expect_exit: int | None = 0,
-    loaded: tuple[str, ...] = WITH_BLOCK_WORLD,
+    loaded: tuple[str, ...] = READY,
     partners: tuple[str, ...] = ("trial/pong=none",),
 ) -> Iterator[RunningServer]:
     """Start `interplay serve`; stop it at the end and check how it ended. By default, a game for two ends when one of them

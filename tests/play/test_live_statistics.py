@@ -46,7 +46,7 @@ def server(tmp_path_factory) -> Iterator[RunningServer]:
     suite = folder / "rates.toml"
     suite.write_text(SUITE + "".join(f'[[task]]\nname = "at_{rate}"\nframe_rate_hz = {rate}\n' for rate in RATES_HZ))
     own = [option for one in ("Shots", "Failing") for option in ("--statistic", f"trial_statistics:{one}")]
-    with running_server(folder / "data", "--workers", "2", "--suite", str(suite), *own, loaded=()) as running:
+    with running_server(folder / "data", "--workers", "2", "--suite", str(suite), *own) as running:
         yield running
 
 

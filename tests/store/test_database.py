@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from warm_process import WarmProcess
+from warm_process import WITH_BLOCK_WORLD, WarmProcess
 
 from interplay.store import Answer, Ban, Base, Database, EpisodeRow, Match, Participant, Problem, StoreError, entrants
 from interplay.store import database as database_module
@@ -102,7 +102,8 @@ def open_at_once(url: str, folder: Path) -> list[tuple[int, str]]:
     said = [folder / f"said-{number}" for number in range(4)]
     with (folder / "wait").open("w") as wait:
         fcntl.flock(wait, fcntl.LOCK_EX)
-        started = [WarmProcess(["-c", OPEN, url, wait.name], stdout=one, stderr=one) for one in said]
+        command = ["-c", OPEN, url, wait.name]
+        started = [WarmProcess(command, stdout=one, stderr=one, loaded=WITH_BLOCK_WORLD) for one in said]
     return [(process.wait(120), one.read_text()) for process, one in zip(started, said, strict=True)]
 
 

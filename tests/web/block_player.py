@@ -136,7 +136,7 @@ class Hands:
         while not condition():
             assert played < since + PATIENCE, f"{what}: not so {played - since} steps later, at step {played}"
             assert time.monotonic() < moved + STANDSTILL_S, f"{what}: the game stands still at step {played}"
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_timeout(100)
             self.shadow.catch_up()
             if len(self.shadow.actions) > played:
                 played, moved = len(self.shadow.actions), time.monotonic()

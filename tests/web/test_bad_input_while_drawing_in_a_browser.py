@@ -10,18 +10,17 @@ import random
 import signal
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from seldom_drawn import draw_seldom
 from test_blocks_drawn_in_a_browser import FIRST_START_S
 from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import playing, sees_steps, start, worker_of_the_game
 from web_server import serving
 
 import interplay.record
-import interplay.web
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.connections import wire
@@ -43,7 +42,7 @@ time_limit_s = 600
 held_out_seeds = [1, 2]
 seats = ["left", "right"]
 env.id = "voxel:trial"
-env.options = { size = [128, 72], kind = "flat" }
+env.options = { size = [64, 36], kind = "flat" }
 [task.keys]
 compose = true
 buttons = [
@@ -76,9 +75,6 @@ window.workers = [];
 window.Worker = class extends Worker { constructor(...what) { super(...what); workers.push(this); } };"""
 
 
-CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "caster_worker.js"
-
-
 class Window:
     """A page that draws, and all between it and the server.
 
@@ -92,14 +88,11 @@ class Window:
     def __init__(self, page: Any) -> None:
         self.page, self.said, self.fresh, self.step = page, [], 0, 0
         self.spoil: Callable[[bytes], list[bytes]] | None = None
+        draw_seldom(page, KNOWS)
         page.add_init_script(REMEMBER_WORKERS + 'localStorage.setItem("interplay.drawn", "here")')
         screen = {"width": 420, "height": 700, "deviceScaleFactor": 0.5, "mobile": False}
         page.context.new_cdp_session(page).send("Emulation.setDeviceMetricsOverride", screen)  # few pixels are drawn sooner
-        page.route("**/scene/land/caster_worker.js", self._with_knows)
         page.route_web_socket("**/api/play", self._connect)
-
-    def _with_knows(self, route: Any) -> None:
-        route.fulfill(content_type="text/javascript", body=CASTER_WORKER.read_text() + KNOWS)
 
     def _connect(self, page_side: Any) -> None:
         server_side = page_side.connect_to_server()
@@ -131,7 +124,7 @@ class Window:
         deadline = time.monotonic() + within_s
         while not is_so():
             assert time.monotonic() < deadline
-            self.page.wait_for_timeout(20)
+            self.page.wait_for_timeout(100)
 
 
 Knowledge = list[tuple[int, list[dict[str, Any]]]]

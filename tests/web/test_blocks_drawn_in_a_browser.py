@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from seldom_drawn import draw_seldom
 from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
 from web_server import serving
 
@@ -32,6 +33,7 @@ def server(archive, tmp_path_factory):
 
 def play(page) -> None:  # noqa: F811
     page.set_viewport_size({"width": 420, "height": 700})
+    draw_seldom(page)
     page.add_init_script('localStorage.setItem("interplay.drawn", "here")')  # however slow it is
     page.goto(f"/play/{TASK}")
     page.locator("[data-start]:not([disabled])").press("Enter")

@@ -43,7 +43,7 @@ held_out_seeds = [1, 2]
 env.id = "voxel:craft"
 [task.env.options]
 kind = "flat"
-size = [320, 180]
+size = [160, 90]
 commands = ["/give @p minecraft:oak_log 3"]
 [task.keys]
 compose = true
@@ -101,6 +101,7 @@ def sit_down(page, archive):  # noqa: F811
         page.route("**/api/sessions", as_operator)
         # The server would draw a picture for the card, in a world of its own: seconds of a core that the game needs.
         page.route("**/picture.png", lambda route: route.fulfill(content_type="image/svg+xml", body=NO_PICTURE))
+        page.set_viewport_size({"width": 700, "height": 600})  # few pixels
         page.goto(f"/play/{task.id}")
         page.locator("[data-start]:not([disabled])").wait_for()
         box = page.locator("[data-start]").bounding_box()

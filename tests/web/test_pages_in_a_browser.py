@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import sqlalchemy as sa
@@ -36,8 +38,8 @@ every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
 locks_pointer = pytest.mark.parametrize("chromium", ["whole"], indirect=True)
 
 
-@pytest.fixture
-def page(chromium, server, look, picture):
+@contextmanager
+def opened(chromium, server: str, look: str, picture) -> Iterator:
     """A page that fails its test on any script error, and that can `shoot` itself."""
     context = chromium.new_context(base_url=server, **LOOKS[look])
     page = context.new_page()
@@ -62,6 +64,13 @@ def page(chromium, server, look, picture):
     yield page
     context.close()
     assert errors == []
+
+
+@pytest.fixture
+def page(chromium, server, look, picture):
+    """A page of a test's own."""
+    with opened(chromium, server, look, picture) as page:
+        yield page
 
 
 def is_ours(url: str, server: str) -> bool:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from long_episode import record_long_episode
 from PIL import Image
-from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
+from seldom_drawn import draw_seldom
+from test_pages_in_a_browser import look, opened, page, until  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
@@ -51,9 +52,18 @@ def server(archive, tmp_path_factory):
 def open_replay(page, episode: Episode, drawn: str = "here") -> None:  # noqa: F811
     """Its page, when the first step is shown."""
     page.set_viewport_size({"width": 520, "height": 800})  # few pixels
+    draw_seldom(page)
     page.add_init_script(f'localStorage.setItem("interplay.drawn", "{drawn}")')
     page.goto(f"/episodes/{episode.id}")
     page.locator("[data-replay][data-shown]").wait_for(timeout=LOAD_S * 1000)
+
+
+@pytest.fixture(scope="module")
+def watched(chromium, server, picture, episode):
+    """A page on which the episode is watched by test after test: to open one takes seconds."""
+    with opened(chromium, server, "desktop", picture) as opened_page:
+        open_replay(opened_page, episode)
+        yield opened_page
 
 
 def jump(page, step: int) -> float:  # noqa: F811
@@ -64,7 +74,7 @@ def jump(page, step: int) -> float:  # noqa: F811
           const start = performance.now(), isShown = () => root.dataset.shown === String(step);
           scrub.value = String(step);
           scrub.dispatchEvent(new Event("input", { bubbles: true }));
-          const look = () => isShown() ? resolve((performance.now() - start) / 1000) : setTimeout(look);
+          const look = () => isShown() ? resolve((performance.now() - start) / 1000) : setTimeout(look, 50);
           look();
         })""",
         step,
@@ -84,17 +94,16 @@ def seen(page) -> np.ndarray:  # noqa: F811
     pytest.fail("the picture does not stand still")
 
 
-def test_steps_look_as_the_server_draws_them_in_any_order(page, episode):  # noqa: F811
-    open_replay(page, episode)
-    assert page.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
+def test_steps_look_as_the_server_draws_them_in_any_order(watched, episode):
+    assert watched.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
     seconds = []
     for step in (37 * 20, 37 * 3, 37 * 31, 37 * 4):
-        seconds.append(jump(page, step))
-        ours = seen(page)
+        seconds.append(jump(watched, step))
+        ours = seen(watched)
         size = (ours.shape[1], ours.shape[0])
         theirs = np.asarray(Image.fromarray(episode.frames[step].rgb()).resize(size, Image.Resampling.BOX)).astype(np.int16)
         print("step", step, "differs by", np.abs(ours - theirs).mean())
-        page.shoot(f"watched-{step}")
+        watched.shoot(f"watched-{step}")
         assert np.abs(ours - theirs).mean() < 12
     print("seconds of a jump:", seconds)
 
@@ -136,45 +145,46 @@ def test_what_is_sent_is_the_world_wherever_one_jumps(page, episode):  # noqa: F
     assert page.request.get(f"/api/episodes/{episode.id}/scenes?seat=nobody").status == 404
 
 
-def test_a_free_camera_and_a_map_and_back_to_what_was_seen(page, episode):  # noqa: F811
-    open_replay(page, episode)
-    jump(page, 400)
-    before = seen(page)
-    page.keyboard.press("c")
-    page.locator("[data-replay][data-eyes=free]").wait_for()
-    page.keyboard.down("s")
-    page.wait_for_timeout(1200)
-    page.keyboard.up("s")
-    page.keyboard.press("o")
-    behind = seen(page)
-    page.shoot("watched-free")
+def test_a_free_camera_and_a_map_and_back_to_what_was_seen(watched):
+    jump(watched, 400)
+    before = seen(watched)
+    watched.keyboard.press("c")
+    watched.locator("[data-replay][data-eyes=free]").wait_for()
+    watched.keyboard.down("s")
+    watched.wait_for_timeout(1200)
+    watched.keyboard.up("s")
+    watched.keyboard.press("o")
+    behind = seen(watched)
+    watched.shoot("watched-free")
     assert np.abs(behind - before).mean() > 5
-    overhead = page.locator("canvas.overhead")
+    overhead = watched.locator("canvas.overhead")
     red, green, blue = np.asarray(Image.open(io.BytesIO(overhead.screenshot())).convert("RGB")).reshape(-1, 3).mean(0)
     assert green > red > blue  # a land of grass
     overhead.click(position={"x": 20, "y": 30})
-    elsewhere = seen(page)
-    page.shoot("watched-from-above")
+    elsewhere = seen(watched)
+    watched.shoot("watched-from-above")
     assert np.abs(elsewhere - behind).mean() > 5
-    page.keyboard.press("o")
-    page.keyboard.press("c")
-    page.locator("[data-replay][data-eyes=player]").wait_for()
-    assert np.abs(seen(page) - before).mean() < 1
-    box = page.locator("[data-replay] .view").bounding_box()
-    page.mouse.move(box["x"] + 200, box["y"] + 100)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 300, box["y"] + 120, steps=4)
-    page.mouse.up()
-    assert page.locator("[data-free]").get_attribute("aria-pressed") == "true"
-    assert np.abs(seen(page) - before).mean() > 5
+    watched.keyboard.press("o")
+    watched.keyboard.press("c")
+    watched.locator("[data-replay][data-eyes=player]").wait_for()
+    assert np.abs(seen(watched) - before).mean() < 1
+    box = watched.locator("[data-replay] .view").bounding_box()
+    watched.mouse.move(box["x"] + 200, box["y"] + 100)
+    watched.mouse.down()
+    watched.mouse.move(box["x"] + 300, box["y"] + 120, steps=4)
+    watched.mouse.up()
+    assert watched.locator("[data-free]").get_attribute("aria-pressed") == "true"
+    assert np.abs(seen(watched) - before).mean() > 5
+    watched.keyboard.press("c")
+    watched.locator("[data-replay][data-eyes=player]").wait_for()
 
 
-def test_it_plays_at_any_speed_and_stops_at_the_end(page, episode):  # noqa: F811
-    open_replay(page, episode)
-    page.locator("[data-speed]").select_option("20")
-    page.locator("[data-play]").click()
-    page.locator(f"[data-replay][data-shown='{NUM_STEPS}']").wait_for(timeout=60_000)
-    assert page.locator("[data-play]").get_attribute("aria-label") == "Play"
+def test_it_plays_at_any_speed_and_stops_at_the_end(watched):
+    jump(watched, 200)
+    watched.locator("[data-speed]").select_option("20")
+    watched.locator("[data-play]").click()
+    watched.locator(f"[data-replay][data-shown='{NUM_STEPS}']").wait_for(timeout=60_000)
+    assert watched.locator("[data-play]").get_attribute("aria-label") == "Play"
 
 
 def lose_context(page) -> None:  # noqa: F811
