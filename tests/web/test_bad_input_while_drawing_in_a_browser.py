@@ -17,7 +17,7 @@ import pytest
 from seldom_drawn import draw_seldom
 from test_blocks_drawn_in_a_browser import FIRST_START_S
 from test_pages_in_a_browser import until
-from test_two_players_in_a_browser import playing, sees_steps, start, worker_of_the_game
+from test_two_players_in_a_browser import REMEMBER_COVERS, is_restored, playing, sees_steps, start, worker_of_the_game
 from web_server import serving
 
 import interplay.record
@@ -297,8 +297,9 @@ def test_a_window_that_was_hidden_while_the_worker_was_killed_begins_again(playe
     frozen.send("Page.setWebLifecycleState", {"state": "frozen"})
     begun = time.monotonic()
     sees_steps(second.page, 50)  # more than a page may leave unpainted
+    second.page.evaluate(REMEMBER_COVERS)
     os.kill(worker_of_the_game(server, data), signal.SIGKILL)
-    second.page.locator("[data-cover]", has_text="The game is being restored from its recording.").wait_for()
+    is_restored(second.page)
     playing(second.page)
     second.until(lambda: second.fresh == 2)
     sees_steps(second.page, 50)

@@ -6,7 +6,19 @@ from itertools import groupby, pairwise
 
 import numpy as np
 import pytest
-from test_pages_in_a_browser import LOOKS, every_look, fits, look, page, painted_step, quit_game, start, until  # noqa: F401 (fixtures)
+from test_pages_in_a_browser import (  # noqa: F401 (fixtures)
+    KEYS,
+    KEYS_AT,
+    LOOKS,
+    every_look,
+    fits,
+    look,
+    page,
+    painted_step,
+    quit_game,
+    start,
+    until,
+)
 
 import interplay.record
 from interplay.record import Episode
@@ -28,16 +40,6 @@ DELAY = """(() => {
   };
 })()"""
 """50 ms between the page and the server, and how many presses the page has told of."""
-
-LET_GO_AT_12 = """() => {
-  const player = document.querySelector("#player");
-  new MutationObserver((_, observer) => {
-    if (Number(player.dataset.step) < 12) return;
-    observer.disconnect();
-    dispatchEvent(new KeyboardEvent("keyup", { code: "ArrowUp" }));
-  }).observe(player, { attributeFilter: ["data-step"] });
-}"""
-"""Let go of the key as soon as the page shows step 12; a test on a busy machine is seconds late."""
 
 
 def shows_step(page, step: int) -> None:  # noqa: F811
@@ -68,18 +70,15 @@ def test_each_press_is_one_step_and_a_held_key_goes_on_until_it_is_let_go(page, 
     for _ in range(5):
         page.keyboard.press("ArrowUp")  # down and up at once
     shows_step(page, 5)
-    page.keyboard.down("ArrowUp")
-    page.keyboard.down("ArrowUp")  # as the keyboard repeats it
-    page.keyboard.up("ArrowUp")
+    repeated = True  # as the keyboard repeats it
+    page.evaluate(KEYS, [["keydown", "ArrowUp"], ["keydown", "ArrowUp", repeated], ["keyup", "ArrowUp"]])
     shows_step(page, 6)
-    page.keyboard.down("ArrowUp")
-    page.keyboard.down("KeyW")  # another key of the same button
-    page.keyboard.up("KeyW")
-    page.keyboard.up("ArrowUp")
+    other = "KeyW"  # another key of the same button
+    page.evaluate(KEYS, [["keydown", "ArrowUp"], ["keydown", other], ["keyup", other], ["keyup", "ArrowUp"]])
     shows_step(page, 8)
     assert page.evaluate("pressed") == 8
     page.shoot("play-turns")
-    page.evaluate(LET_GO_AT_12)
+    page.evaluate(KEYS_AT, [[12, "keyup", "ArrowUp"]])
     page.keyboard.down("ArrowUp")
     until(page, "Number(document.querySelector('#player').dataset.step) >= 12")
     page.keyboard.up("ArrowUp")

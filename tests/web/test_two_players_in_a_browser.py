@@ -62,6 +62,19 @@ BLUR_IN_COUNTDOWN = """new MutationObserver((_, observer) => {
 """The window is left as soon as the countdown begins."""
 
 
+REMEMBER_COVERS = """() => {
+  const cover = document.querySelector("[data-cover]");
+  window.covers = [];
+  const remember = () => covers.push(cover.textContent);
+  new MutationObserver(remember).observe(cover, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+def is_restored(page) -> None:
+    """The page says that the game is being restored, or has said so since it remembers: a test may come too late to see it."""
+    until(page, "covers.some(text => text.includes('The game is being restored from its recording.'))")
+
+
 def start(page, script: str = "", *, task: str = "two/pong") -> None:
     """Come and press Start, with a script in the page before."""
     page.goto(f"/play/{task}")
@@ -116,9 +129,11 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     picture(second, "two-players-alone", full_page=False)
     first.locator("[data-pause]").click()
     playing(first)
+    for page in windows:
+        page.evaluate(REMEMBER_COVERS)
     os.kill(worker_of_the_game(server, data), signal.SIGKILL)
     for page in windows:
-        page.locator(cover, has_text="The game is being restored from its recording.").wait_for()
+        is_restored(page)
     for page in windows:
         playing(page)
     for page in windows:
