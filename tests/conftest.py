@@ -62,9 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, so that the processes end together; tests that run alone come last."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.get_closest_marker("alone") is not None, item.path not in slow))
+    """Files with slow tests come first, then those that wait for a browser, so that the processes end together; tests that run
+    alone come last."""
+    slow, browser = ({item.path for item in items if item.get_closest_marker(name)} for name in ("slow", "browser"))
+    items.sort(key=lambda item: (bool(item.get_closest_marker("alone")), item.path not in slow, item.path not in browser))
 
 
 def pytest_collection_finish() -> None:

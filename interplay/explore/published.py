@@ -50,7 +50,8 @@ def file_of(name: str) -> Path:
         return Path(name)
     files = _files()
     if name not in files:
-        raise unknown_name("instance", name, list(files), hint="All that come with the package:  interplay explore check published")
+        hint = "All that come with the package:  interplay explore check published"
+        raise unknown_name("instance", name, list(files), hint=hint)
     return files[name]
 
 
