@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
@@ -170,7 +171,11 @@ def share() -> None:
             with asking:
                 said, descriptors, _, _ = socket.recv_fds(asking, 1 << 16, 1)
                 loaded, function, arguments = json.loads(said)
-                asking.sendall(str(_loading(tuple(loaded)).start(function, *arguments, descriptors=descriptors).pid).encode())
+                try:
+                    started = _loading(tuple(loaded)).start(function, *arguments, descriptors=descriptors)
+                    asking.sendall(str(started.pid).encode())
+                except Exception:  # who asked hears nothing, and fails
+                    traceback.print_exc()
                 for number in descriptors:
                     os.close(number)
 
