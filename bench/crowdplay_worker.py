@@ -15,7 +15,7 @@ from interplay.play.workers import live, worker
 class CrowdPlayEncoder(FrameEncoder):
     """`cv2.imencode(".jpg")` at its default quality of 95 and 4:2:0, as a data address inside a JSON message."""
 
-    def encode(self, frame: Frame, *, step: int, time_ms: int, reward: float, flags: int = 0) -> bytes:
+    def encode(self, frame: Frame, *, step: int, time_ms: int, reward: float, flags: int = 0, change: Any = None) -> bytes:
         """One message."""
         import cv2
 

@@ -93,9 +93,9 @@ class AtariEnv(PlayableEnv):
             ("difficulty", self.ale.setDifficulty, self.ale.getAvailableDifficulties),
         ):
             apply(chosen(task, setting, options[setting], available()))
-        height, width = self.ale.getScreenDims()
-        self._screen = np.zeros((height, width), np.uint8)
-        self.observation_space = gymnasium.spaces.Box(0, 255, (height, width), np.uint8)
+        self._screen = self.ale.getScreen()
+        self._ram = np.zeros(self.ale.getRAMSize(), np.uint8)
+        self.observation_space = gymnasium.spaces.Box(0, 255, self._screen.shape, np.uint8)
         self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self._previous_action = 0
         self._num_steps = 0
@@ -112,8 +112,8 @@ class AtariEnv(PlayableEnv):
         self.ale.reset_game()
         for _ in range(int(start.integers(self._noop_max + 1))):
             self.ale.act(0)
-        self.ale.getScreen(self._screen)
-        return self._screen.copy(), {"lives": self.ale.lives()}
+        self._screen = self.ale.getScreen()
+        return self._screen, {"lives": self.ale.lives()}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s)."""
@@ -128,10 +128,9 @@ class AtariEnv(PlayableEnv):
         self._previous_action = applied
         reward = float(self.ale.act(applied))
         self._num_steps += 1
-        self.ale.getScreen(self._screen)
+        self._screen = self.ale.getScreen()  # a new array each time: who is given it may keep it
         info["lives"] = self.ale.lives()
-        terminated = self.ale.game_over()
-        return self._screen.copy(), reward, terminated, self._num_steps >= self.task.max_steps, info
+        return self._screen, reward, self.ale.game_over(), self._num_steps >= self.task.max_steps, info
 
     def view(self) -> Frame:
         """The native screen and the console's palette."""
@@ -153,7 +152,7 @@ class AtariEnv(PlayableEnv):
             self.ale.restoreSystemState(ALEState(state))
         except (zstandard.ZstdError, ValueError, RuntimeError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self._screen[:] = screen
+        self._screen = screen.copy()
         self._previous_action = extra["previous"]
         self._num_steps = extra["steps"]
         self._sticky_rng.bit_generator.state = extra["sticky"]
@@ -167,7 +166,11 @@ class AtariEnv(PlayableEnv):
 
     def readings(self) -> Mapping[str, Callable[[], Any]]:
         """`ram`: the console's memory, 128 bytes."""
-        return {"ram": lambda: self.ale.getRAM().tobytes()}
+        return {"ram": self._read_ram}
+
+    def _read_ram(self) -> bytes:
+        self.ale.getRAM(self._ram)
+        return self._ram.tobytes()
 
     def versions(self) -> dict[str, str]:
         """Versions of the emulator and of Gymnasium."""

@@ -271,7 +271,7 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
             header = _header_of(schema)
             names = names_now(schema.names, header)
             included = None if columns is None else [names.index(name) for name in columns]
-            options = pa.ipc.IpcReadOptions(included_fields=included)
+            options = pa.ipc.IpcReadOptions(included_fields=included, use_threads=False)  # as in `_OPTIONS`
             stream = pa.ipc.open_stream(file, options=options)
         except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             raise unreadable(path, error) from error

@@ -19,6 +19,7 @@ import zstandard
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import clean_text, recordable
 from interplay.record import spaces
+from interplay.record.changes import Change, Changes, packed
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
 from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, seat_spaces
@@ -105,6 +106,8 @@ class Recorder:
         self._names: list[str] = []
         self._rows: list[tuple[Any, ...]] = []
         self._palette: np.ndarray | None = None
+        self._changes: Changes | None = None
+        self._changed: tuple[np.ndarray, Change] | None = None  # the last picture, and where it differs from the one before
         parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=_WINDOW_LOG, hash_log=12, min_match=7)
         self._zstd = zstandard.ZstdCompressor(compression_params=parameters)
         self._pictures = self._zstd.compressobj()
@@ -139,6 +142,9 @@ class Recorder:
                 "use frames='replay' or 'video'"
             )
         height, width = frame.pixels.shape[:2]
+        if self._header.frames == "indexed":
+            self._changes = Changes(height, width)
+            self._changes.take(frame.pixels)  # who goes on with an episode records what changes from here on
         header = replace(self._header, height=height, width=width, palette=frame.palette)
         self._header = header
         self._writer = JournalWriter(self.path, header)
@@ -231,10 +237,17 @@ class Recorder:
                 raise RecordingError(
                     f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
                 )
-            self._compressed.append(self._pictures.compress(np.ascontiguousarray(frame.pixels).data))
+            assert self._changes is not None
+            change = self._changes.take(frame.pixels)
+            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=not self._rows)))
+            self._changed = frame.pixels, change
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
         self._rows.append(row)
+
+    def change_of(self, pixels: np.ndarray) -> Change | None:
+        """Where the picture of the last step differs from that of the step before; None if these pixels are not of it."""
+        return self._changed[1] if self._changed is not None and self._changed[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
         """What is kept of an info; the log names once what is not, where the environment did not choose itself."""

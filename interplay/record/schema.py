@@ -33,6 +33,8 @@ METADATA_KEY = b"interplay"
 PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
 """What people are called in data sets, and once these are imported."""
 
+CHANGES = {b"coding": b"changes"}
+"""Metadata of a journal's field `frame` that holds what changes from picture to picture."""
 DIGESTS_KEY = b"interplay.digests"
 """Footer entry of a sealed file: for each row group the offset where it ends and the XXH3-64 of its bytes."""
 
@@ -276,13 +278,14 @@ def journal_schema(header: Header) -> pa.Schema:
     """Columns of a journal; snapshots come now and then.
 
     `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
-    the first row of each batch the zstd-compressed palette indices of all its rows.
+    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `interplay.record.changes` packs it.
+    Before 0.2.0 it was their palette indices, and the field had no metadata.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
     if header.statistics:
         kinds.append(pa.field("statistics", pa.string()))
     if header.frames != "replay":
-        kinds.append(pa.field("frame", pa.binary()))
+        kinds.append(pa.field("frame", pa.binary(), metadata=CHANGES if header.frames == "indexed" else None))
     return pa.schema(kinds, {METADATA_KEY: json.dumps(header.to_json()).encode()})
 
 

@@ -16,10 +16,11 @@ import xxhash
 import zstandard
 
 from interplay.files import remove_parts, replacing
+from interplay.record.changes import unpacked
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, Journal
 from interplay.record.rewards import NONFINITE_REWARDS, total_of
-from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
+from interplay.record.schema import CHANGES, DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.sealed import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
@@ -176,6 +177,8 @@ def _frames(journal: Journal) -> Iterator[pa.Array]:
             yield batch.column(0)
             continue
         pixels = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
+        if batch.schema.field(0).metadata == CHANGES:
+            pixels = unpacked(pixels, batch.num_rows, size)
         yield pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), batch.num_rows, [None, pa.py_buffer(pixels)])
 
 

@@ -15,6 +15,7 @@ from isal import isal_zlib
 
 from interplay.envs import Frame
 from interplay.play.connections import wire
+from interplay.record.changes import Change, Changes, difference
 
 Codec = Literal["palette", "jpeg"]
 JPEG_QUALITY = 85
@@ -44,8 +45,7 @@ class FrameEncoder:
         self._resizes = size is not None
         self.palette: np.ndarray | None = None
         self._colours: ColourTable | None = None
-        self._last = np.zeros((self.height, self.width), np.uint8)
-        self._delta = np.zeros_like(self._last)
+        self._changes = Changes(self.height, self.width)
         self._last_step = -1
         self._last_ms = 0
         self._last_jpeg: bytes | None = None
@@ -75,11 +75,21 @@ class FrameEncoder:
         notices, self._notices = self._notices, []
         return notices
 
-    def encode(self, frame: Frame, *, step: int, time_ms: int, reward: float, flags: int = 0) -> bytes:
+    def encode(
+        self,
+        frame: Frame,
+        *,
+        step: int,
+        time_ms: int,
+        reward: float,
+        flags: int = 0,
+        change: Change | None = None,
+    ) -> bytes:
         """One frame message.
 
         Args:
             frame: What the player sees after `step` steps.
+            change: Where it differs from the frame one step before; None where this is not known.
             time_ms: Milliseconds since the episode's clock started.
             reward: Sum since the last frame encoded, finite; sent as the nearest float32 there is.
         Raises:
@@ -102,15 +112,19 @@ class FrameEncoder:
             pixels = indices
         else:
             return self._encode_jpeg(pixels, step, time_ms, reward, flags)
+        if change is None or step != self._last_step + 1:
+            change = self._changes.take(pixels)
+        else:
+            self._changes.follow(change)
         if self._needs_key:
             self._needs_key = False
             head = wire.pack_header(wire.KEY_FRAME, flags, 0, step, 0, time_ms, reward)
-            payload = isal_zlib.compress(np.ascontiguousarray(pixels), 1, _RAW_DEFLATE)
+            payload = isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
         else:
-            np.bitwise_xor(pixels, self._last, out=self._delta)
             head = wire.pack_header(wire.DELTA_FRAME, flags, 0, step, self._last_step, time_ms, reward)
-            payload = isal_zlib.compress(self._delta, 1, _RAW_DEFLATE)
-        np.copyto(self._last, pixels)
+            canvas, words = difference(self._changes.last.size, change)
+            payload = isal_zlib.compress(canvas, 1, _RAW_DEFLATE)
+            words[change.places] = 0
         self._last_step, self._last_ms = step, time_ms
         return head + payload
 
@@ -122,7 +136,7 @@ class FrameEncoder:
         if self._last_step < 0:
             return None
         head = wire.pack_header(wire.KEY_FRAME, 0, 0, self._last_step, 0, self._last_ms, 0.0)
-        return head + isal_zlib.compress(self._last, 1, _RAW_DEFLATE)
+        return head + isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
 
     def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
         self._last_jpeg = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward) + _jpeg(pixels)

@@ -428,7 +428,9 @@ class LiveEpisode:
         if scene is not None:
             seat.send_scene(scene, step=step, time_ms=time_ms, made_us=made_us, now_us=now_us, flags=flags)
         else:
-            seat.send_frame(self.env.view_of(seat.name), step=step, time_ms=time_ms, made_us=made_us, flags=flags)
+            frame = self.env.view_of(seat.name)
+            change = None if self.recorder is None else self.recorder.change_of(frame.pixels)
+            seat.send_frame(frame, step=step, time_ms=time_ms, made_us=made_us, flags=flags, change=change)
 
 
 def _encoder(env: PlayableEnv, seat: str) -> FrameEncoder:

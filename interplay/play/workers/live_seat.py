@@ -13,6 +13,7 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder, finite_reward, picture_alone
 from interplay.play.workers.channel import ToWeb, Watched, Welcomed, encode, pack, pack_event
 from interplay.record import InputTiming, PaintedPicture
+from interplay.record.changes import Change
 from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 
@@ -282,16 +283,26 @@ class LiveSeat:
         if key:
             self.request_key()
 
-    def send_frame(self, frame: Frame, *, step: int, time_ms: int, made_us: int | None, flags: int = 0) -> None:
+    def send_frame(
+        self,
+        frame: Frame,
+        *,
+        step: int,
+        time_ms: int,
+        made_us: int | None,
+        flags: int = 0,
+        change: Change | None = None,
+    ) -> None:
         """Send a picture.
 
         Args:
             made_us: When it was made; None while the clock stands: such a picture says nothing about how fast its player is.
+            change: As `FrameEncoder.encode` takes it.
         """
         if flags & wire.LAST_FRAME and self._is_held:
             self.encoder.request_key()  # the web process may have dropped what the last delta was against
         self.has_picture = True
-        message = self.encoder.encode(frame, step=step, time_ms=time_ms, reward=self._unsent_reward, flags=flags)
+        message = self.encoder.encode(frame, step=step, time_ms=time_ms, reward=self._unsent_reward, flags=flags, change=change)
         for notice in self.encoder.take_notices():
             self._send(pack(self._game, ToWeb.TEXT, notice.encode(), seat=self.index))
         self._pass_on(message, step, made_us, flags)

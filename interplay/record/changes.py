@@ -1,0 +1,117 @@
+"""What changes from picture to picture, in most games little: found once a step, for the recording and for the players.
+
+Pictures are palette indices, taken as words of 8 pixels, or of one where their number is not divisible by 8.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Change(NamedTuple):
+    """Where a picture differs from the one before.
+
+    Attributes:
+        places: The words that differ, int64, shape (n,).
+        now: What they are, shape (n,).
+        bits: What they are XOR what they were, shape (n,).
+    """
+
+    places: np.ndarray
+    now: np.ndarray
+    bits: np.ndarray
+
+
+class Changes:
+    """Finds where each picture differs from the one before.
+
+    Args:
+        height, width: Of the pictures. The first one is compared with index 0 everywhere.
+
+    Attributes:
+        last: The last picture, uint8, shape (H, W).
+    """
+
+    def __init__(self, height: int, width: int) -> None:
+        self.last = np.zeros((height, width), np.uint8)
+        self._word = _word(self.last.size)
+        self._last = self.last.reshape(-1).view(self._word)
+
+    def take(self, pixels: np.ndarray) -> Change:
+        """Take the next picture: uint8, shape (H, W)."""
+        words = np.frombuffer(pixels if pixels.flags.c_contiguous else np.ascontiguousarray(pixels), self._word)
+        last = self._last
+        places = (words != last).nonzero()[0]
+        now = words[places]
+        bits = now ^ last[places]
+        last[places] = now
+        return Change(places, now, bits)
+
+    def follow(self, change: Change) -> None:
+        """Take the next picture, of which is known where it differs."""
+        self._last[change.places] = change.now
+
+
+def _word(num_pixels: int) -> type[np.unsignedinteger]:
+    return np.uint8 if num_pixels % 8 else np.uint64
+
+
+class _Canvases(threading.local):
+    """For each size a picture that is black but while it is looked at: one for all games, so that it stays in the cache."""
+
+    def __init__(self) -> None:
+        self.of_size: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+
+_canvases = _Canvases()
+
+
+def difference(num_pixels: int, change: Change) -> tuple[np.ndarray, np.ndarray]:
+    """A picture XOR the one before, uint8, shape (num_pixels,), and its words: set those of `change.places` to 0 after use."""
+    canvas = _canvases.of_size.get(num_pixels)
+    if canvas is None:
+        pixels = np.zeros(num_pixels, np.uint8)
+        canvas = _canvases.of_size[num_pixels] = pixels, pixels.view(_word(num_pixels))
+    canvas[1][change.places] = change.bits
+    return canvas
+
+
+# In journals: for each picture of a batch the number of words that changed (int64), where they are (int64 each), and what they
+# are XOR what they were; or the number of all words, and the picture. The first one of a batch is whole.
+
+
+def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
+    """A picture for a journal, by what changed unless that would be longer.
+
+    Args:
+        whole: Whether to keep all of it.
+    """
+    places, _, bits = change
+    num_words = pixels.size // bits.itemsize
+    if whole or 2 * len(places) >= num_words:
+        return num_words.to_bytes(8, "little") + pixels.tobytes()
+    return len(places).to_bytes(8, "little") + places.tobytes() + bits.tobytes()
+
+
+def unpacked(block: bytes, num_pictures: int, num_pixels: int) -> np.ndarray:
+    """The pictures of a batch, uint8, shape (num_pictures, num_pixels)."""
+    word = _word(num_pixels)
+    pictures = np.empty((num_pictures, num_pixels), np.uint8)
+    words = pictures.view(word)
+    num_words, size = words.shape[1], words.itemsize
+    start = 0
+    for number in range(num_pictures):
+        count = int.from_bytes(block[start : start + 8], "little")
+        start += 8
+        if count == num_words:
+            words[number] = np.frombuffer(block, word, count, start)
+        else:
+            places = np.frombuffer(block, np.int64, count, start)
+            start += 8 * count
+            words[number] = words[number - 1]
+            words[number, places] ^= np.frombuffer(block, word, count, start)
+        start += size * count
+    return pictures
