@@ -6,6 +6,7 @@ Pictures are palette indices, taken as words of 8 pixels, or of one where their 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -96,22 +97,19 @@ def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
     return len(places).to_bytes(8, "little") + places.tobytes() + bits.tobytes()
 
 
-def unpacked(block: bytes, num_pictures: int, num_pixels: int) -> np.ndarray:
-    """The pictures of a batch, uint8, shape (num_pictures, num_pixels)."""
-    word = _word(num_pixels)
-    pictures = np.empty((num_pictures, num_pixels), np.uint8)
-    words = pictures.view(word)
-    num_words, size = words.shape[1], words.itemsize
-    start = 0
-    for number in range(num_pictures):
+def unpacked(block: bytes, num_pixels: int) -> Iterator[np.ndarray]:
+    """The pictures of a batch, each uint8, shape (num_pixels,), and valid until the next one."""
+    picture = np.empty(num_pixels, np.uint8)
+    words = picture.view(word := _word(num_pixels))
+    start, size = 0, words.itemsize
+    while start < len(block):
         count = int.from_bytes(block[start : start + 8], "little")
         start += 8
-        if count == num_words:
-            words[number] = np.frombuffer(block, word, count, start)
+        if count == len(words):
+            words[:] = np.frombuffer(block, word, count, start)
         else:
             places = np.frombuffer(block, np.int64, count, start)
             start += 8 * count
-            words[number] = words[number - 1]
-            words[number, places] ^= np.frombuffer(block, word, count, start)
+            words[places] ^= np.frombuffer(block, word, count, start)
         start += size * count
-    return pictures
+        yield picture

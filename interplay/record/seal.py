@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
         with replacing(target) as part:
             file = HashingFile(part)
             try:
-                _write(file, sealed_schema(journal.header), metadata, rows, _frames(journal), journal.header)
+                _write(file, sealed_schema(journal.header), metadata, rows, journal)
             finally:
                 file.close()
     except OSError as error:
@@ -166,20 +167,33 @@ def _plain(value: float | str) -> float | int | str:
     return int(value) if isinstance(value, bool) else value
 
 
-def _frames(journal: Journal) -> Iterator[pa.Array]:
-    """The frame column, batch by batch."""
+def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]:
+    """The frame column, as many rows at a time; an array is valid until the next."""
     header = journal.header
-    if header.frames == "replay":
+    if header.frames == "video":
+        yield from _regroup((batch.column(0) for batch in journal.batches(["frame"])), size)
         return
-    size = header.height * header.width
+    num_pixels = header.height * header.width
+    pixels = np.empty((size, num_pixels), np.uint8)  # used again: fresh memory costs more than what is written to it
+    group = pa.FixedSizeBinaryArray.from_buffers(pa.binary(num_pixels), size, [None, pa.py_buffer(pixels)])
+    count = 0
     for batch in journal.batches(["frame"]):
-        if header.frames == "video":
-            yield batch.column(0)
-            continue
-        pixels = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
-        if batch.schema.field(0).metadata == CHANGES:
-            pixels = unpacked(pixels, batch.num_rows, size)
-        yield pa.FixedSizeBinaryArray.from_buffers(pa.binary(size), batch.num_rows, [None, pa.py_buffer(pixels)])
+        for picture in islice(_pictures(batch, num_pixels), batch.num_rows):
+            pixels[count] = picture
+            count += 1
+            if count == size:
+                yield group
+                count = 0
+    if count:
+        yield group.slice(0, count)
+
+
+def _pictures(batch: pa.RecordBatch, num_pixels: int) -> Iterator[np.ndarray]:
+    """The pictures of a batch of a journal, uint8, shape (num_pixels,), each valid until the next."""
+    block = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
+    if batch.schema.field(0).metadata == CHANGES:
+        return unpacked(block, num_pixels)
+    return iter(np.frombuffer(block, np.uint8).reshape(-1, num_pixels))
 
 
 class HashingFile:
@@ -241,22 +255,21 @@ def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
     )
 
 
-def _write(
-    file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, frames: Iterator[pa.Array], header: Header
-) -> None:
+def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, journal: Journal) -> None:
     """Row groups of steps and their frames."""
+    header = journal.header
     group_rows = GROUP_ROWS[header.frames]
+    frames = None if header.frames == "replay" else _frames(journal, group_rows)
     with episode_writer(file, schema) as writer:
-        grouped = _regroup(frames, group_rows) if header.frames != "replay" else None
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)
-            if grouped is not None and header.frames == "video":
+            if frames is not None and header.frames == "video":
                 from interplay.record.video import encode_group
 
-                packets, hashes = encode_group(next(grouped), header)
+                packets, hashes = encode_group(next(frames), header)
                 group = group.append_column("video_hash", hashes).append_column("frame", packets)
-            elif grouped is not None:
-                group = group.append_column("frame", next(grouped))
+            elif frames is not None:
+                group = group.append_column("frame", next(frames))
             writer.write_table(group.cast(schema), row_group_size=group_rows)
             file.mark()
         writer.add_key_value_metadata({METADATA_KEY: json.dumps(metadata), DIGESTS_KEY: json.dumps(file.marks)})

@@ -17,8 +17,8 @@ def test_pictures_come_back_from_what_changed_in_them(height: int, width: int) -
         seen = picture if number % 2 else np.asfortranarray(picture)
         pictures.append(picture.copy())
         parts.append(packed(seen, changes.take(seen), whole=number == 0))
-    found = unpacked(b"".join(parts), len(parts), height * width)
-    assert np.array_equal(found.reshape(-1, height, width), pictures)
+    found = [one.copy() for one in unpacked(b"".join(parts), height * width)]
+    assert np.array_equal(np.reshape(found, (-1, height, width)), pictures)
     assert len(parts[3]) == 8  # nothing changed
 
 
