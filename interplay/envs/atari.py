@@ -93,9 +93,9 @@ class AtariEnv(PlayableEnv):
             ("difficulty", self.ale.setDifficulty, self.ale.getAvailableDifficulties),
         ):
             apply(chosen(task, setting, options[setting], available()))
-        self._screen = self.ale.getScreen()
+        self._look()
         self._ram = np.zeros(self.ale.getRAMSize(), np.uint8)
-        self.observation_space = gymnasium.spaces.Box(0, 255, self._screen.shape, np.uint8)
+        self.observation_space = gymnasium.spaces.Box(0, 255, self._frame.pixels.shape, np.uint8)
         self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
         self._previous_action = 0
         self._num_steps = 0
@@ -112,8 +112,7 @@ class AtariEnv(PlayableEnv):
         self.ale.reset_game()
         for _ in range(int(start.integers(self._noop_max + 1))):
             self.ale.act(0)
-        self._screen = self.ale.getScreen()
-        return self._screen, {"lives": self.ale.lives()}
+        return self._look(), {"lives": self.ale.lives()}
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s)."""
@@ -128,31 +127,36 @@ class AtariEnv(PlayableEnv):
         self._previous_action = applied
         reward = float(self.ale.act(applied))
         self._num_steps += 1
-        self._screen = self.ale.getScreen()  # a new array each time: who is given it may keep it
         info["lives"] = self.ale.lives()
-        return self._screen, reward, self.ale.game_over(), self._num_steps >= self.task.max_steps, info
+        return self._look(), reward, self.ale.game_over(), self._num_steps >= self.task.max_steps, info
 
     def view(self) -> Frame:
         """The native screen and the console's palette."""
-        return Frame(self._screen, PALETTE)
+        return self._frame
+
+    def _look(self) -> np.ndarray:
+        """Read the screen, into a new array: who is given it may keep it."""
+        screen = self.ale.getScreen()
+        self._frame = Frame(screen, PALETTE)
+        return screen
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """The native screen as uint8, shape (210, 160, 3)."""
-        return PALETTE[self._screen]
+        return self._frame.rgb()
 
     def snapshot(self) -> bytes:
         """Emulator state and what this class adds to it, compressed: about 7 kB."""
         extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
-        return pack(extra, self._screen, self.ale.cloneSystemState().serialize())
+        return pack(extra, self._frame.pixels, self.ale.cloneSystemState().serialize())
 
     def restore(self, snapshot: bytes) -> None:
         """Continue from a snapshot of the same game."""
         try:
-            extra, screen, state = unpack(snapshot, self._screen.shape)
+            extra, screen, state = unpack(snapshot, self._frame.pixels.shape)
             self.ale.restoreSystemState(ALEState(state))
         except (zstandard.ZstdError, ValueError, RuntimeError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self._screen = screen.copy()
+        self._frame = Frame(screen.copy(), PALETTE)
         self._previous_action = extra["previous"]
         self._num_steps = extra["steps"]
         self._sticky_rng.bit_generator.state = extra["sticky"]

@@ -115,7 +115,7 @@ class Recorder:
         self.oldest_us: int | None = None
         self._left_out: set[str] = set()
         self._kept, self._info_text = "{}", "{}"
-        self._last_info: tuple[list[Any], list[Any]] | None = None
+        self._last_info: tuple[tuple[Any, ...], ...] | None = None
 
     def start(self, observation: Any, info: dict[str, Any]) -> None:
         """Open the journal and record the first observation; it reaches the disk at once.
@@ -253,10 +253,13 @@ class Recorder:
         """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
         # Most steps repeat the last one's info: where that is quick to tell, its text is at hand.
         last, self._last_info = self._last_info, None
-        if type(info) is dict and _EXACT.issuperset(types := [*map(type, info), *map(type, info.values())]):
-            self._last_info = list(info.items()), types
-            if self._last_info == last:
+        if type(info) is dict:
+            seen = (*map(type, info.values()),), (*info,), (*info.values(),)
+            if seen == last:  # types first: what is equal then is the same
+                self._last_info = last
                 return self._info_text
+            if _EXACT.issuperset(seen[0]) and _EXACT.issuperset(map(type, info)):
+                self._last_info = seen
         kept = self._env.info_to_record(info)
         if isinstance(info, Mapping) and len(kept) < len(info) and type(self._env).info_to_record is PlayableEnv.info_to_record:
             named = {clean_text(str(name)) for name, value in info.items() if value is not None}

@@ -303,6 +303,4 @@ def sealed_schema(header: Header) -> pa.Schema:
 
 def frame_hash(pixels: np.ndarray) -> int:
     """The low 32 bits of XXH3 over the pixels of a view, row-major."""
-    if not pixels.flags.c_contiguous:
-        pixels = np.ascontiguousarray(pixels)
-    return xxhash.xxh3_64_intdigest(pixels.data) & 0xFFFFFFFF
+    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(pixels)) & 0xFFFFFFFF

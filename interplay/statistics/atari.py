@@ -69,19 +69,16 @@ class _SpaceInvaders(Collector):
 class _Invaders(_SpaceInvaders):
     """Knows which invaders are left, and sees the hits."""
 
+    watches = ("ram", _FIRST_ROW, _FIRST_ROW + ROWS)
+
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Nothing is known of the invaders before the first step."""
         super().begin(setting, info)
         self.memory = {"board": None, "moved": 0}
-        self._board = b""
 
     def see(self, step: SeenStep) -> None:
         """Judge the hits of this step."""
-        board = step.readings["ram"][_FIRST_ROW : _FIRST_ROW + ROWS]
-        if board == self._board and not any(step.earned.values()):
-            return
-        self._board = board
-        for hit in self._hits(step, board):
+        for hit in self._hits(step, step.readings["ram"][_FIRST_ROW : _FIRST_ROW + ROWS]):
             self.judge(hit)
 
     def judge(self, hit: Hit) -> None:

@@ -81,6 +81,9 @@ class Collection:
         self._earlier: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
         """(seat, owner) -> statistic -> counts, of those who hold the seat no more."""
         self._reads: list[tuple[str, Callable[[], Any]]] = []
+        self._shown: list[tuple[tuple[str, int, int] | None, list[Collector]]] | None = None
+        self._watched: dict[tuple[str, int, int], Any] = {}
+        """What `watches` of collectors said last."""
         self._is_kept = True
         for spec in specs:
             try:
@@ -107,9 +110,6 @@ class Collection:
                 _begin(collector, self.setting, info, readings)
             except Exception as error:  # whatever somebody's collector does
                 self._drop(collector, error)
-        self._set_reads(readings)
-
-    def _set_reads(self, readings: Mapping[str, Callable[[], Any]]) -> None:
         needs = dict.fromkeys(need for collector in self._collectors for need in collector.needs)
         self._reads = [(need, readings[need]) for need in needs]
 
@@ -135,14 +135,29 @@ class Collection:
         step = SeenStep(
             self.num_steps, actions, rewards, earned, info, self._owners, {need: read() for need, read in self._reads}
         )
+        if (shown := self._shown) is None:
+            shown = self._shown = self._by_what_they_watch()
         failed = None
-        for collector in self._collectors:
-            try:
-                collector.see(step)
-            except Exception as error:  # whatever somebody's collector does: the game goes on
-                failed = [*(failed or ()), (collector, error)]
+        for watched, collectors in shown:
+            if watched is not None:
+                need, first, end = watched
+                now = step.readings[need][first:end]
+                if now == self._watched.get(watched) and not any(earned.values()):
+                    continue
+                self._watched[watched] = now
+            for collector in collectors:
+                try:
+                    collector.see(step)
+                except Exception as error:  # whatever somebody's collector does: the game goes on
+                    failed = [*(failed or ()), (collector, error)]
         for collector, error in failed or ():
             self._drop(collector, error)
+
+    def _by_what_they_watch(self) -> list[tuple[tuple[str, int, int] | None, list[Collector]]]:
+        shown: dict[tuple[str, int, int] | None, list[Collector]] = {}
+        for collector in self._collectors:
+            shown.setdefault(collector.watches, []).append(collector)
+        return list(shown.items())
 
     def _change_owners(self, owners: Mapping[str, str]) -> None:
         """Keep for each owner what they did."""
@@ -256,6 +271,7 @@ class Collection:
         document = json.loads(state)
         self.num_steps = document["steps"]
         self._owners, self._given = document["owners"], {}
+        self._watched.clear()
         self._earlier = {(seat, owner): counts for seat, owner, counts in document["earlier"]}
         for collector in list(self._collectors):
             kept = document["collectors"].get(collector.statistic.name)
@@ -266,6 +282,7 @@ class Collection:
 
     def _drop(self, collector: Collector, error: Exception) -> None:
         self._collectors.remove(collector)
+        self._shown = None
         self._leave_out(collector.statistic.name, error)
         needs = {need for one in self._collectors for need in one.needs}
         self._reads = [(need, read) for need, read in self._reads if need in needs]

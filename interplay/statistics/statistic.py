@@ -134,11 +134,14 @@ class Collector:
         statistic: What it computes.
         count_names: Names of its counts.
         needs: What it reads of the world beside the info, by the names of `PlayableEnv.readings`: `ram`.
+        watches: The bytes by which it sees that something happens: of which need, the first one, and the one after the last. It
+            is not shown steps in which they stay as they were and no seat earns anything. None shows it every step.
     """
 
     statistic: Statistic
     count_names: ClassVar[tuple[str, ...]] = ("count",)
     needs: ClassVar[tuple[str, ...]] = ()
+    watches: ClassVar[tuple[str, int, int] | None] = None
 
     counts: dict[str, dict[str, float]]
     memory: dict[str, Any]

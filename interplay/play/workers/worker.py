@@ -1,9 +1,9 @@
 """An environment worker: a process that holds many episodes and steps each when it is due.
 
-One thread ticks. It sleeps in `select` on the channel to the web process with a timeout of microseconds, so an input that
-arrives is in place before the step it is for. A second thread does what takes long: it builds worlds (an emulator takes a
-tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away, journals are
-flushed and the worker ends.
+One thread ticks. It sleeps in `select` with a timeout of microseconds and reads the channel to the web process when it wakes,
+so an input that arrives is in place before the step it is for. A second thread does what takes long: it builds worlds (an
+emulator takes a tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away,
+journals are flushed and the worker ends.
 
 `main` is started by interplay.play.workers.pool.
 """
@@ -58,6 +58,8 @@ _MAX_IDLE_LARGE_WORLDS = 4
 _TURN_US = 10_000
 """Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
 than its frame interval is always due."""
+_READ_AFTER_US = 5_000
+"""What players send waits for the next step if that is due so soon: it is in place for it, and wakes nobody by itself."""
 _WRITE_AFTER_US = 700_000
 """Steps that have waited so long are written in the next moment in which nothing is due ..."""
 _WRITE_TOO_US = 600_000
@@ -142,8 +144,9 @@ class Worker:
             self._write_journals(next_us)
             sent = self._send_owed(next_us) or self._send_watched(next_us)
             wait_us = 0 if sent else next_us - _now_us()
+            is_soon = wait_us < _READ_AFTER_US
             readable, writable, _ = select.select(
-                [self._channel, self._wake, *self._agents.readable],
+                [*([] if is_soon else [self._channel]), self._wake, *self._agents.readable],
                 [*([self._channel] if self._backlog else []), *self._agents.writable],
                 [],
                 max(wait_us, 0) / 1e6,
@@ -157,7 +160,7 @@ class Worker:
                 os.eventfd_read(self._wake)
                 while self._built:
                     self._built.popleft()()
-            if self._channel in readable:
+            if is_soon or self._channel in readable:
                 self._read()
         self._leave()
 
