@@ -8,6 +8,7 @@ colour later changes over to JPEG in the middle.
 from __future__ import annotations
 
 import base64
+import functools
 from typing import Any, Literal
 
 import numpy as np
@@ -122,9 +123,7 @@ class FrameEncoder:
             payload = isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
         else:
             head = wire.pack_header(wire.DELTA_FRAME, flags, 0, step, self._last_step, time_ms, reward)
-            canvas, words = difference(self._changes.last.size, change)
-            payload = isal_zlib.compress(canvas, 1, _RAW_DEFLATE)
-            words[change.places] = 0
+            payload = _deflated(self._changes.last.size, change) if len(change.places) else _nothing(self._changes.last.size)
         self._last_step, self._last_ms = step, time_ms
         return head + payload
 
@@ -171,6 +170,20 @@ class FrameEncoder:
             self.palette = self._colours.palette
             self._notices.append(wire.text("palette", palette=palette_text(self.palette)))
         return indices
+
+
+def _deflated(num_pixels: int, change: Change) -> bytes:
+    """A picture XOR the one before."""
+    canvas, words = difference(num_pixels, change)
+    payload = isal_zlib.compress(canvas, 1, _RAW_DEFLATE)
+    words[change.places] = 0
+    return payload
+
+
+@functools.cache
+def _nothing(num_pixels: int) -> bytes:
+    """As `_deflated`, where nothing has changed."""
+    return isal_zlib.compress(bytes(num_pixels), 1, _RAW_DEFLATE)
 
 
 def picture_alone(frame: Frame, *, step: int, time_ms: int) -> bytes:
