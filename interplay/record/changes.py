@@ -81,7 +81,7 @@ def difference(num_pixels: int, change: Change) -> tuple[np.ndarray, np.ndarray]
 
 
 # In journals: for each picture of a batch the number of words that changed (int64), where they are (int64 each), and what they
-# are XOR what they were; or the number of all words, and the picture. The first one of a batch is whole.
+# are XOR what they were; or the number of all words, and the picture. The first one of a segment is whole.
 
 
 def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
@@ -97,10 +97,13 @@ def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
     return len(places).to_bytes(8, "little") + places.tobytes() + bits.tobytes()
 
 
-def unpacked(block: bytes, num_pixels: int) -> Iterator[np.ndarray]:
-    """The pictures of a batch, each uint8, shape (num_pixels,), and valid until the next one."""
-    picture = np.empty(num_pixels, np.uint8)
-    words = picture.view(word := _word(num_pixels))
+def unpacked(block: bytes, picture: np.ndarray) -> Iterator[np.ndarray]:
+    """The pictures of a batch, each valid until the next one.
+
+    Args:
+        picture: The last one of the batch before, uint8, shape (num_pixels,), which becomes each of these.
+    """
+    words = picture.view(word := _word(picture.size))
     start, size = 0, words.itemsize
     while start < len(block):
         count = int.from_bytes(block[start : start + 8], "little")

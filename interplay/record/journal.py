@@ -23,9 +23,10 @@ from interplay.record.errors import RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
 from interplay.statistics import Measure
 
-# LZ4 on one thread: a batch is frames, which the recorder has compressed already, and some 20 buffers of 100 bytes; zstd would
-# spend 10 us on each to set itself up, and a pool of threads more than that on a busy machine.
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
+_SMALL_BYTES = 1 << 15
+"""A batch of no more is not compressed: it is frames, which the recorder has compressed, and some 20 buffers of 200 bytes, on
+which LZ4 spends eight times as long as on writing them, and zstd, or a pool of threads on a busy machine, more than that."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
@@ -80,7 +81,10 @@ class JournalWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch; when this returns it has left the process."""
         self._check_open()
-        self._stream.write_batch(batch)
+        if self._rows and batch.nbytes <= _SMALL_BYTES:
+            self._sink.write(batch.serialize().to_pybytes())
+        else:
+            self._stream.write_batch(batch)  # after the schema, where it is the first
         self._commit()
         self._rows += batch.num_rows
 
@@ -271,7 +275,7 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
             header = _header_of(schema)
             names = names_now(schema.names, header)
             included = None if columns is None else [names.index(name) for name in columns]
-            options = pa.ipc.IpcReadOptions(included_fields=included, use_threads=False)  # as in `_OPTIONS`
+            options = pa.ipc.IpcReadOptions(included_fields=included, use_threads=False)
             stream = pa.ipc.open_stream(file, options=options)
         except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             raise unreadable(path, error) from error

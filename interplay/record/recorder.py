@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pyarrow as pa
 import zstandard
@@ -103,7 +104,7 @@ class Recorder:
         self._owners = tuple(header.owners[seat].name for seat in header.seats)
         self.collection = Collection(header.statistics, header.task.setting, dict(zip(header.seats, self._owners, strict=True)))
         self._writer: JournalWriter | None = None
-        self._names: list[str] = []
+        self._columns: list[tuple[pa.DataType, gymnasium.Space | None]] = []  # what `_rows` hold
         self._rows: list[tuple[Any, ...]] = []
         self._palette: np.ndarray | None = None
         self._changes: Changes | None = None
@@ -148,7 +149,8 @@ class Recorder:
         header = replace(self._header, height=height, width=width, palette=frame.palette)
         self._header = header
         self._writer = JournalWriter(self.path, header)
-        self._names = self._writer.schema.names
+        kept = [field for field in self._writer.schema if field.name != "frame" or header.frames != "indexed"]
+        self._columns = [(field.type, self._space_of(field.name)) for field in kept]
 
     def step(
         self,
@@ -188,7 +190,8 @@ class Recorder:
             timings = timing
         self.num_steps += 1
         inputs = self._inputs(timings, painted)
-        inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
+        if self._asked:
+            inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
         self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)
         if self.oldest_us is None:
             self.oldest_us = clock_us
@@ -239,7 +242,7 @@ class Recorder:
                 )
             assert self._changes is not None
             change = self._changes.take(frame.pixels)
-            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=not self._rows)))
+            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=self._changed is None)))
             self._changed = frame.pixels, change
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
@@ -277,26 +280,28 @@ class Recorder:
             return
         rows, self._rows = self._rows, []
         self.oldest_us = None
-        self._writer.write(self._batch(rows, self._writer.schema))
+        self._writer.write(self._batch(rows))
 
-    def _batch(self, rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    def _batch(self, rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
         """Rows as an Arrow batch."""
-        values = dict(zip(self._names, zip(*rows, strict=True), strict=False))
-        arrays: list[pa.Array] = []
-        for field in schema:
-            name = field.name
-            if name == "frame" and self._header.frames == "indexed":
-                block = b"".join((*self._compressed, self._pictures.flush()))
-                self._compressed.clear()
-                self._pictures = self._zstd.compressobj()
-                arrays.append(pa.array([block, *[None] * (len(rows) - 1)], field.type))
-            elif name.startswith(("action.", "label.")):
-                arrays.append(spaces.to_arrow(self._header.action_spaces[name.partition(".")[2]], values[name]))
-            elif name == "observation" and self._header.observation_space is not None:
-                arrays.append(spaces.to_arrow(self._header.observation_space, values[name]))
-            else:
-                arrays.append(_column(values[name], field.type))
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        assert self._writer is not None
+        arrays = [
+            _column(values, kind) if space is None else spaces.to_arrow(space, values)
+            for values, (kind, space) in zip(zip(*rows, strict=True), self._columns, strict=True)
+        ]
+        if self._header.frames == "indexed":
+            block = b"".join((*self._compressed, self._pictures.flush()))
+            self._compressed.clear()
+            self._pictures = self._zstd.compressobj()
+            arrays.append(pa.array([block, *[None] * (len(rows) - 1)], pa.binary()))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._writer.schema)
+
+    def _space_of(self, column: str) -> gymnasium.Space | None:
+        """Of the values of a column, where it holds values of a space."""
+        kind, _, seat = column.partition(".")
+        if kind in ("action", "label"):
+            return self._header.action_spaces[seat]
+        return self._header.observation_space if column == "observation" else None
 
     def finish(self, outcome: str) -> Path:
         """Write the end marker, with what the world's outcome check says; hand the path to `Archive.seal`.

@@ -176,9 +176,10 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
     num_pixels = header.height * header.width
     pixels = np.empty((size, num_pixels), np.uint8)  # used again: fresh memory costs more than what is written to it
     group = pa.FixedSizeBinaryArray.from_buffers(pa.binary(num_pixels), size, [None, pa.py_buffer(pixels)])
+    last = np.zeros(num_pixels, np.uint8)
     count = 0
     for batch in journal.batches(["frame"]):
-        for picture in islice(_pictures(batch, num_pixels), batch.num_rows):
+        for picture in islice(_pictures(batch, last), batch.num_rows):
             pixels[count] = picture
             count += 1
             if count == size:
@@ -188,12 +189,12 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
         yield group.slice(0, count)
 
 
-def _pictures(batch: pa.RecordBatch, num_pixels: int) -> Iterator[np.ndarray]:
-    """The pictures of a batch of a journal, uint8, shape (num_pixels,), each valid until the next."""
+def _pictures(batch: pa.RecordBatch, last: np.ndarray) -> Iterator[np.ndarray]:
+    """The pictures of a batch of a journal, each valid until the next; `last` is the one before, and becomes each of them."""
     block = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
     if batch.schema.field(0).metadata == CHANGES:
-        return unpacked(block, num_pixels)
-    return iter(np.frombuffer(block, np.uint8).reshape(-1, num_pixels))
+        return unpacked(block, last)
+    return iter(np.frombuffer(block, np.uint8).reshape(-1, last.size))
 
 
 class HashingFile:
