@@ -303,4 +303,4 @@ def sealed_schema(header: Header) -> pa.Schema:
 
 def frame_hash(pixels: np.ndarray) -> int:
     """The low 32 bits of XXH3 over the pixels of a view, row-major."""
-    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(pixels)) & 0xFFFFFFFF
+    return xxhash.xxh3_64_intdigest(np.ascontiguousarray(pixels).data) & 0xFFFFFFFF
