@@ -71,6 +71,17 @@ class Ram(Jumps):
     needs = ("ram",)
 
 
+class Shown(Jumps):
+    """Counts the steps that it is shown."""
+
+    statistic = Statistic("shown", "Shown")
+    needs = ("ram",)
+    watches = ("ram", 1, 3)
+
+    def see(self, step):
+        self.counts["left"]["count"] += 1
+
+
 def nothing():
     """No collector."""
     return 7
@@ -99,6 +110,21 @@ def test_your_own_collector_is_named_by_module_and_factory():
     assert collection.values("left") == {"jumps": 1}
     assert collection.values("right") == {"jumps": 0}
     assert [one.title for one in collection.statistics] == ["Jumps"]
+
+
+def test_a_collector_is_shown_steps_in_which_the_bytes_change_that_it_watches_or_a_seat_earns_something():
+    memory = bytearray(4)
+    collection = Collection([StatisticSpec(f"{__name__}:Shown", {})], SETTING, OWNERS)
+    collection.begin({}, {"ram": lambda: bytes(memory)})
+    counts = []
+    for byte, reward in ((0, 0.0), (0, 0.0), (2, 0.0), (2, 0.0), (3, 0.0), (3, 5.0), (3, float("nan"))):
+        memory[byte] += byte != 0 and reward == 0.0
+        feed(collection, 5, 5, reward=reward)
+        counts.append(collection.values("left")["shown"])
+    assert counts == [1, 1, 2, 3, 3, 4, 5]  # byte 3 is not watched
+    collection.restore(collection.state())
+    feed(collection, 5, 5, reward=0.0)
+    assert collection.values("left")["shown"] == 6, "who goes on knows nothing of the bytes before"
 
 
 def test_what_each_owner_of_a_seat_did_is_kept_apart_and_the_seat_has_it_all():
