@@ -31,6 +31,8 @@ import { INSTANCE, LIGHT, MODEL, PART, ROW, SPRITE, X, Y, Z, between, isStep, pl
 
 /** How far figures are drawn, in blocks. */
 const REACH = 64;
+/** How high the middle of a figure is about, and how far from there its boxes reach at most. */
+const MIDDLE = 0.9, MOST_BULK = 3;
 const TEXELS_IN_A_ROW = 1024;
 /** Six for each part. */
 const FACES_IN_A_ROW = 768;
@@ -280,11 +282,16 @@ export class Figures {
       shine(now, figure.id, tick, view.bright);
     }
     this.#sort();
+    const { eye, axes, tanY } = view, tanX = (tanY * view.width) / view.height;
+    const wide = MOST_BULK * Math.hypot(1, tanX), tall = MOST_BULK * Math.hypot(1, tanY);
     let count = 0;
     for (const { now, id, away } of order) {
       if (id === this.hidden || away > REACH * REACH) continue;
-      const ahead = (now[X] - view.eye[0]) * view.axes[6] + (now[Y] + 0.9 - view.eye[1]) * view.axes[7] + (now[Z] - view.eye[2]) * view.axes[8];
-      if (ahead > -3) count += this.#put(now, view.eye, view.axes, count);
+      const x = now[X] - eye[0], y = now[Y] + MIDDLE - eye[1], z = now[Z] - eye[2];
+      const right = x * axes[0] + y * axes[1] + z * axes[2], up = x * axes[3] + y * axes[4] + z * axes[5];
+      const ahead = x * axes[6] + y * axes[7] + z * axes[8];
+      if (ahead < -MOST_BULK || Math.abs(right) > tanX * ahead + wide || Math.abs(up) > tanY * ahead + tall) continue;
+      count += this.#put(now, eye, axes, count);
     }
     this.#paint(count, view.axes, view.tanY, view.width, view.height);
   }

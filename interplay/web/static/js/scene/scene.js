@@ -111,7 +111,7 @@ export class Scene {
     this.pictureMs = this.frameMs = 0;
     /** Whether a picture of this land was begun. */
     this.isDrawn = false;
-    /** @type {import("./land/land.js").Box[]} cells that are not on the graphics card yet */
+    /** @type {import("./land/land.js").Box[][]} cells that are not on the graphics card yet, as they came */
     this.boxes = [];
     /** @type {{header: import("../protocol.js").FrameMessage, done: () => void, fail: (error: Error) => void}[]} */
     this.tasks = [];
@@ -200,7 +200,7 @@ export class Scene {
     this.frameMs = 0;
     if (overhead) return this.looks.shift()?.(overhead);
     if (document?.size) this.boxes = [];
-    this.boxes.push(...boxes);
+    if (boxes.length) this.boxes.push(boxes);
     if (error === undefined && !document) return; // nothing but cells from which rays jump further
     const task = this.tasks.shift();
     if (!task) return;

@@ -5,7 +5,7 @@ import { NUMBERS } from "./shaders.js";
 
 /** @typedef {{module: WebAssembly.Module, tables: import("./tables.js").Tables}} Begin once, before everything else */
 /** @typedef {{size: [number, number, number]}} NewLand */
-/** @typedef {{box: import("./land.js").Box}} Put */
+/** @typedef {{boxes: import("./land.js").Box[]}} Put */
 /** @typedef {{bright: Float32Array}} Light */
 /** @typedef {{wanted: import("./caster.js").Wanted}} Look */
 /** @typedef {Begin | NewLand | Put | Light | Look} Order */
@@ -31,7 +31,7 @@ self.onmessage = (/** @type {MessageEvent<Order>} */ { data }) => {
   if ("module" in data) warmUp((caster = new Caster(data.module, data.tables)));
   if (!caster) throw new Error("there is no ray-caster yet");
   if ("size" in data) caster.begin(data.size);
-  else if ("box" in data) caster.put(data.box);
+  else if ("boxes" in data) data.boxes.forEach((box) => caster?.put(box));
   else if ("bright" in data) caster.light(data.bright);
   else if ("wanted" in data) {
     const cast = caster.cast(data.wanted);

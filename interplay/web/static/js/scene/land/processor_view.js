@@ -16,9 +16,12 @@ const MOST_WORKERS = 4;
 const FRAGMENT = `#version 300 es
 precision highp float; precision highp sampler2D;
 uniform sampler2D picture, depths;
+uniform ivec3 rows; // of pixels, of tiles, and workers
 out vec4 colour;
 void main() {
-  ivec2 at = ivec2(gl_FragCoord.x, float(textureSize(picture, 0).y) - gl_FragCoord.y); // the first row is the highest
+  int y = rows.x - 1 - int(gl_FragCoord.y), tile = y / ${TILE}, worker = tile % rows.z; // the first row is the highest
+  int before = worker * (rows.y / rows.z) + min(worker, rows.y % rows.z); // rows of tiles of the workers before this one
+  ivec2 at = ivec2(gl_FragCoord.x, (before + tile / rows.z) * ${TILE} + y % ${TILE});
   colour = vec4(texelFetch(picture, at, 0).rgb, 1.0);
   gl_FragDepth = min(1.0, texelFetch(depths, at, 0).r / ${DEPTH}.0);
 }`;
@@ -67,7 +70,7 @@ export class ProcessorView {
     });
     this.#tell({ module, tables });
     // The first use takes its time, and nothing is seen of this one.
-    this.#upload({ pixels: new Uint8Array(3), depths: new Float32Array(1) }, 1, 1, 0, 1);
+    this.#upload({ pixels: new Uint8Array(3), depths: new Float32Array(1) }, 1, 1, 0);
     this.#compose();
   }
 
@@ -82,9 +85,10 @@ export class ProcessorView {
     this.#tell({ size });
   }
 
-  /** Cells as they are now. @param {Box} box it is given away */
-  put(box) {
-    this.workers.forEach((worker, number) => worker.postMessage({ box }, number === this.workers.length - 1 ? [box.bytes.buffer] : []));
+  /** Cells as they are now. @param {Box[]} boxes they are given away */
+  put(boxes) {
+    const last = this.workers.length - 1, buffers = boxes.map((box) => box.bytes.buffer);
+    this.workers.forEach((worker, number) => worker.postMessage({ boxes }, number === last ? buffers : []));
   }
 
   /** What light is worth. @param {Float32Array} bright colour that each light value gives to white, 256 * 3 */
@@ -110,7 +114,7 @@ export class ProcessorView {
       this.used[first] = undefined;
     });
     this.onPart = (cast, first) => {
-      this.#upload(cast, width, height, first, every);
+      this.#upload(cast, width, height, first);
       this.used[first] = cast;
       if (--this.missing) return;
       this.#compose();
@@ -128,33 +132,29 @@ export class ProcessorView {
   }
 
   /**
+   * Lay what a worker made behind what those before it make.
    * @param {Cast} cast
    * @param {number} width
    * @param {number} height
    * @param {number} first row of tiles that it has
-   * @param {number} every
    */
-  #upload({ pixels, depths }, width, height, first, every) {
-    const { gl } = this;
+  #upload({ pixels, depths }, width, height, first) {
+    const { gl } = this, down = Math.ceil(height / TILE), every = this.workers.length;
     if (this.screen[0] !== width || this.screen[1] !== height) {
       for (const texture of this.textures) gl.deleteTexture(texture);
       gl.activeTexture(gl.TEXTURE0);
       this.textures = [gl.RGB8, gl.R32F].map((format) => {
         const texture = texelTexture(gl, gl.TEXTURE_2D);
-        gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, height);
+        gl.texStorage2D(gl.TEXTURE_2D, 1, format, width, TILE * down);
         return texture;
       });
       this.screen = [width, height];
     }
-    const side = every === 1 ? height : TILE; // one worker has them all
-    for (const [unit, format, type, values, size] of /** @type {const} */ ([[0, gl.RGB, gl.UNSIGNED_BYTE, pixels, 3], [1, gl.RED, gl.FLOAT, depths, 1]])) {
+    const row = TILE * (first * Math.floor(down / every) + Math.min(first, down % every)), rows = depths.length / width;
+    for (const [unit, format, type, values] of /** @type {const} */ ([[0, gl.RGB, gl.UNSIGNED_BYTE, pixels], [1, gl.RED, gl.FLOAT, depths]])) {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, this.textures[unit]);
-      for (let row = side * first, from = 0; row < height; row += side * every) {
-        const rows = Math.min(side, height - row);
-        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, row, width, rows, format, type, values, from);
-        from += rows * width * size;
-      }
+      gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, row, width, rows, format, type, values);
     }
   }
 
@@ -169,6 +169,7 @@ export class ProcessorView {
     gl.depthFunc(gl.ALWAYS);
     gl.depthMask(true);
     gl.useProgram(program.program);
+    gl.uniform3i(program.place("rows"), height, Math.ceil(height / TILE), this.workers.length);
     this.textures.forEach((texture, unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(gl.TEXTURE_2D, texture);

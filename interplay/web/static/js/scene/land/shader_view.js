@@ -55,15 +55,16 @@ export class ShaderView {
       this.programs = { tiles: new Program(gl, vertex, tileShader(this.size)), land: new Program(gl, vertex, landShader(this.size)) };
     }
     const unknown = new Uint8Array(new Uint32Array(16 * sy * sz).fill(0xffff).buffer);
-    for (let x = 0; x < sx; x += 16) this.put({ corner: [x, 0, 0], size: [16, sy, sz], bytes: unknown });
+    for (let x = 0; x < sx; x += 16) this.put([{ corner: [x, 0, 0], size: [16, sy, sz], bytes: unknown }]);
   }
 
-  /** Cells as they are now. @param {Box} box */
-  put({ corner: [x, y, z], size: [nx, ny, nz], bytes }) {
+  /** Cells as they are now. @param {Box[]} boxes */
+  put(boxes) {
     const { gl } = this;
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_3D, this.textures.cells.texture);
-    gl.texSubImage3D(gl.TEXTURE_3D, 0, y, z, x, ny, nz, nx, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, bytes);
+    for (const { corner: [x, y, z], size: [nx, ny, nz], bytes } of boxes)
+      gl.texSubImage3D(gl.TEXTURE_3D, 0, y, z, x, ny, nz, nx, gl.RGBA_INTEGER, gl.UNSIGNED_BYTE, bytes);
   }
 
   /** What light is worth. @param {Float32Array} bright colour that each light value gives to white, 256 * 3 */
