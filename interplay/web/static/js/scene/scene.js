@@ -107,6 +107,8 @@ export class Scene {
     /** @type {number | null} */
     this.partsLeft = null;
     this.partsUnderWay = 0;
+    /** Whether rays may be made to jump further in parts that are here. */
+    this.canImprove = false;
     /** How long the picture and the oldest frame have been waited for, ms. */
     this.pictureMs = this.frameMs = 0;
     /** Whether a picture of this land was begun. */
@@ -196,8 +198,9 @@ export class Scene {
   }
 
   /** @param {Answer} answer */
-  #answered({ error, document, arrays, boxes, overhead }) {
+  #answered({ error, document, arrays, boxes, overhead, isImproved }) {
     this.frameMs = 0;
+    if (isImproved) this.canImprove = false;
     if (overhead) return this.looks.shift()?.(overhead);
     if (document?.size) this.boxes = [];
     if (boxes.length) this.boxes.push(boxes);
@@ -219,6 +222,7 @@ export class Scene {
     if (size) this.#begin(size);
     this.partsHere++;
     this.partsLeft = left;
+    this.canImprove = true;
     this.partsUnderWay = Math.min(left, Math.max(0, this.partsUnderWay - 1));
   }
 
@@ -243,7 +247,10 @@ export class Scene {
     if (document.selected !== undefined) this.selected = document.selected;
     if (document.crack !== undefined) this.crack = document.crack;
     if (document.hand !== undefined) this.hand = document.hand;
-    if (document.left !== undefined) this.partsLeft = document.left; // where land is hidden, more comes into sight
+    if (document.left !== undefined) {
+      this.partsLeft = document.left; // where land is hidden, more comes into sight
+      this.canImprove = true;
+    }
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
     if (document.display) this.display.show(document.display, ...guiSize({ width: this.sharp[0], height: this.sharp[1] }));
@@ -303,7 +310,7 @@ export class Scene {
     this.land.draw(view, this.numbers, this.selected, this.crack, () => {
       if (this.isOver) return;
       this.#compose(view, nowMs);
-      if (this.partsUnderWay === 0) this.worker.postMessage({ improve: this.partsLeft === 0 ? "all" : "whole" });
+      if (this.canImprove && this.partsUnderWay === 0) this.worker.postMessage({ improve: this.partsLeft === 0 ? "all" : "whole" });
       painted(isBeside && performance.now() - begun > FRAME_MS);
     });
     isBeside = true;

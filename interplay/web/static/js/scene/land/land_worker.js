@@ -13,6 +13,7 @@ import { unpack } from "../packing.js";
  * @property {Record<string, any>} [document]
  * @property {Record<string, import("../packing.js").PackedArray>} [arrays]
  * @property {import("./land.js").Overhead} [overhead] what was asked for by `colours`
+ * @property {boolean} [isImproved] no part of the land can be improved until another one comes
  * @property {import("./land.js").Box[]} boxes
  */
 
@@ -55,7 +56,9 @@ async function handle({ payload, isLand }) {
 
 /** When no frame waits, let rays jump further: a little with each picture, so that the next ones come in time. @param {Improve} which */
 function improve({ improve }) {
-  if (!waiting && land?.improve(improve === "all")) answer({ boxes: land.takeBoxes() });
+  if (waiting || !land) return;
+  const isImproved = !land.improve(improve === "all");
+  answer({ isImproved, boxes: land.takeBoxes() });
 }
 
 /** @param {Answer} answer */
