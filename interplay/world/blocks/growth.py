@@ -68,13 +68,9 @@ def random_ticks(world: World) -> None:
     if x1 < x0 or z1 < z0:
         return
     num = (x1 - x0 + 1) * (z1 - z0 + 1) * ((sy + 15) >> 4) * speed
-    draws = world.rng.integers(0, 1 << 62, num, dtype=np.int64)
-    dark = sky_darkening(world.time)
-    first = _AT_FIRST.get(world.first)
-    if first is None:
-        first = _AT_FIRST[world.first] = _with_turns(world.first.blocks, _TURNS)
+    draws = world.rng.bit_generator.random_raw(num)  # whose upper 62 bits count
     ruled, grown, states, decayed = _drawn(
-        blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, dark, first, world.grid.touched[0]
+        blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, sky_darkening(world.time), *_growing(world)
     )
     for cell in ruled.tolist():
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
@@ -144,82 +140,113 @@ def _far_from_logs(blocks, soil, x, y, z):
     return True
 
 
-_AT_FIRST: WeakKeyDictionary[Grid, np.ndarray] = WeakKeyDictionary()
-"""Of each land as generated, the sections with a block that gets turns: most have none, and need not be read."""
-assert SQUARE == 16  # a square of columns that is noted as touched is one of sections
+PLOT = 4
+"""Cells a side of a plot: where no block of one gets turns, none is read. The heights of plots are bits of a number."""
+_LOOK_AGAIN_TICKS = 32
+_GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
+"""Of each grid what `_look_over` writes, and which squares of columns were touched since."""
 
 
-@njit(cache=True)
-def _with_turns(blocks, turns):
-    """Whether a section of 16 x 16 x 16 cells has a block that gets turns."""
-    sx, sz, sy = blocks.shape
-    found = np.zeros(((sx + 15) >> 4, (sz + 15) >> 4, (sy + 15) >> 4), np.bool_)
-    for x in range(sx):
-        for z in range(sz):
-            for y in range(sy):
-                if turns[blocks[x, z, y]]:
-                    found[x >> 4, z >> 4, y >> 4] = True
+def _growing(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Where there are blocks that get turns, and which squares of columns were touched since that was found out."""
+    grid, first = world.grid, world.first
+    found = _GROWING.get(grid)
+    if found is None:
+        if first not in _GROWING:
+            sx, _, sz = first.size
+            plots = np.zeros((-(-sx // PLOT), -(-sz // PLOT)), np.uint64)
+            _look_over(first.blocks, _TURNS, plots, ~first.untouched()[0])
+            _GROWING[first] = plots, first.untouched()[0]
+        noted = grid.untouched()
+        noted[0] = grid.touched[0]
+        grid.watched.append(noted)
+        found = _GROWING[grid] = _GROWING[first][0].copy(), noted[0]
+    if world.ticks % _LOOK_AGAIN_TICKS == 0:
+        _look_over(grid.blocks, _TURNS, *found)
     return found
 
 
 @njit(cache=True)
-def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, first, touched):
+def _look_over(blocks, turns, plots, touched):
+    """Find out for the plots of touched squares of columns whether they have a block that gets turns."""
+    sx, sz, sy = blocks.shape
+    for u in range((sx + SQUARE - 1) // SQUARE):
+        for w in range((sz + SQUARE - 1) // SQUARE):
+            if not touched[u + 1, w + 1]:
+                continue
+            touched[u + 1, w + 1] = False
+            plots[u * SQUARE // PLOT : (u + 1) * SQUARE // PLOT, w * SQUARE // PLOT : (w + 1) * SQUARE // PLOT] = 0
+            for x in range(u * SQUARE, min(sx, u * SQUARE + SQUARE)):
+                for z in range(w * SQUARE, min(sz, w * SQUARE + SQUARE)):
+                    for y in range(sy):
+                        if turns[blocks[x, z, y]]:
+                            plots[x // PLOT, z // PLOT] |= np.uint64(1) << np.uint64(y // PLOT)
+
+
+@njit(cache=True)
+def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touched):
     """Sort the drawn cells: those with a rule; soils and what they become, -1 for dirt; leaves that decay.
 
-    Read are sections that had such blocks at `first`, and those in `touched` squares of columns.
+    Read are cells of `plots` with such blocks, and those in `touched` squares of columns. All are read before anything depends
+    on them, so that they wait for the memory together.
     """
     sx, sz, sy = blocks.shape
     x0, x1, z0, z1 = sections
-    ruled = np.empty(draws.size, np.int32)
-    grown = np.empty(draws.size * 4, np.int32)
-    states = np.empty(draws.size * 4, np.int32)
-    decayed = np.empty(draws.size, np.int32)
-    num_ruled = num_grown = num_decayed = 0
-    n = 0
+    cells, bits = np.empty(draws.size, np.int32), np.empty(draws.size, np.int64)
+    num = n = 0
     for u in range(x0, x1 + 1):
         for w in range(z0, z1 + 1):
+            is_touched = touched[u + 1, w + 1]
             for v in range((sy + 15) >> 4):
-                if not (first[u, w, v] or touched[u + 1, w + 1]):
-                    n += speed
-                    continue
                 for _ in range(speed):
-                    draw = draws[n]
+                    draw = np.int64(draws[n] >> np.uint64(2))
                     n += 1
                     x, z, y = u << 4 | draw & 15, w << 4 | draw >> 4 & 15, v << 4 | draw >> 8 & 15
-                    if x >= sx or z >= sz or y >= sy:
-                        continue
-                    state = blocks[x, z, y]
-                    turn = turns[state]
-                    if turn == 0:
-                        continue
-                    if turn == 1:
-                        ruled[num_ruled] = x << 20 | z << 10 | y
-                        num_ruled += 1
-                    elif turn == 3:
-                        if _far_from_logs(blocks, soil, x, y, z):
-                            decayed[num_decayed] = x << 20 | z << 10 | y
-                            num_decayed += 1
-                    elif y + 1 < sy and soil[blocks[x, z, y + 1]] & 4:
-                        grown[num_grown] = x << 20 | z << 10 | y
-                        states[num_grown] = -1
-                        num_grown += 1
-                    else:
-                        above = light[x, z, y + 1] if y + 1 < sy else 15 << 4
-                        if max((above >> 4) - dark, above & 15) < 9:
-                            continue
-                        for k in range(4):
-                            bits = draw >> 12 + 12 * k & 4095
-                            nx, nz, ny = x + bits % 3 - 1, z + bits // 3 % 3 - 1, y + bits // 9 % 5 - 3
-                            if nx < 0 or nx >= sx or nz < 0 or nz >= sz or ny < 0 or ny >= sy:
-                                continue
-                            if not soil[blocks[nx, nz, ny]] & 1:
-                                continue
-                            if ny + 1 < sy and soil[blocks[nx, nz, ny + 1]] & 12:
-                                continue
-                            grown[num_grown] = nx << 20 | nz << 10 | ny
-                            states[num_grown] = state
-                            num_grown += 1
+                    if x < sx and z < sz and y < sy and (is_touched or plots[x // PLOT, z // PLOT] >> np.uint64(y // PLOT) & 1):
+                        cells[num], bits[num] = x << 20 | z << 10 | y, draw
+                        num += 1
+    there = np.empty(num, blocks.dtype)
+    for i in range(num):
+        there[i] = blocks[cells[i] >> 20, cells[i] >> 10 & 1023, cells[i] & 1023]
+    ruled, decayed = np.empty(num, np.int32), np.empty(num, np.int32)
+    grown, states = np.empty(num * 4, np.int32), np.empty(num * 4, np.int32)
+    num_ruled = num_grown = num_decayed = 0
+    for i in range(num):
+        turn = turns[there[i]]
+        if turn == 0:
+            continue
+        x, z, y, draw = cells[i] >> 20, cells[i] >> 10 & 1023, cells[i] & 1023, bits[i]
+        if turn == 1:
+            ruled[num_ruled] = cells[i]
+            num_ruled += 1
+        elif turn == 3:
+            if _far_from_logs(blocks, soil, x, y, z):
+                decayed[num_decayed] = cells[i]
+                num_decayed += 1
+        elif y + 1 < sy and soil[blocks[x, z, y + 1]] & 4:
+            grown[num_grown] = cells[i]
+            states[num_grown] = -1
+            num_grown += 1
+        else:
+            above = light[x, z, y + 1] if y + 1 < sy else 15 << 4
+            if max((above >> 4) - dark, above & 15) < 9:
+                continue
+            for k in range(4):
+                chosen = draw >> 12 + 12 * k & 4095
+                nx, nz, ny = x + chosen % 3 - 1, z + chosen // 3 % 3 - 1, y + chosen // 9 % 5 - 3
+                if nx < 0 or nx >= sx or nz < 0 or nz >= sz or ny < 0 or ny >= sy:
+                    continue
+                if not soil[blocks[nx, nz, ny]] & 1:
+                    continue
+                if ny + 1 < sy and soil[blocks[nx, nz, ny + 1]] & 12:
+                    continue
+                grown[num_grown] = nx << 20 | nz << 10 | ny
+                states[num_grown] = there[i]
+                num_grown += 1
     return ruled[:num_ruled], grown[:num_grown], states[:num_grown], decayed[:num_decayed]
+
+
+assert SQUARE == 16  # a square of columns that is noted as touched is one of sections
 
 
 _DIRT, _FARMLAND = state_of("dirt"), state_of("farmland")

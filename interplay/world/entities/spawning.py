@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from interplay.world.grid.light import OPAQUE
 from interplay.world.grid.physics import FLUID_KIND, is_free
-from interplay.world.registry.blocks import BOX_START, BOXES, NUM_BOXES
+from interplay.world.registry.blocks import AIR, BOX_START, BOXES, NUM_BOXES
 from interplay.world.registry.entity_types import HEIGHTS, HOSTILE, KIND, KINDS, NUM_THINGS, PERSISTENT, TEMPERS, WIDTHS
-from interplay.world.state import Player
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -34,8 +33,9 @@ _CHANCES = (("zombie", 95), ("skeleton", 100), ("spider", 100), ("creeper", 100)
 _NAMES = tuple(name for name, _ in _CHANCES)
 _UP_TO = (np.cumsum([weight for _, weight in _CHANCES]) / sum(weight for _, weight in _CHANCES)).tolist()
 _ALONE = (TEMPERS == HOSTILE) | (np.arange(len(KINDS)) == KIND["enderman"])
-_COMES_ALONE: np.ndarray = np.append(_ALONE & (np.arange(len(KINDS)) >= NUM_THINGS), False)
-"""bool, by kind; the last for free rows, whose kind is -1."""
+_COMES_ALONE: np.ndarray = _ALONE & (np.arange(len(KINDS)) >= NUM_THINGS)
+_HOSTILE: np.ndarray = TEMPERS == HOSTILE
+"""bool, by kind."""
 _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 
 
@@ -48,51 +48,78 @@ def darkening(time: int) -> int:
 
 def tick(world: World) -> None:
     """Let monsters go that are too far off or unwanted, and some come."""
-    rows = world.entities
-    hostile = np.flatnonzero(_COMES_ALONE[rows["kind"]])
-    number = len(hostile)
-    peaceful = world.difficulty == "peaceful"
-    if number:
-        they = rows[hostile]
-        if peaceful:
-            unwanted = TEMPERS[they["kind"]] == HOSTILE
-        else:
-            unwanted = reduce(np.logical_and, (_far(they, me) for me in world.players)) & (they["flags"] & PERSISTENT == 0)
-        for row in hostile[unwanted].tolist():
-            world.extras.pop(int(rows["id"][row]), None)
-            rows["kind"][row] = -1
-            number -= 1
+    rows, peaceful = world.entities, world.difficulty == "peaceful"
+    number, unwanted = _leaving(rows, np.array([(me.x, me.y, me.z) for me in world.players]), peaceful, _COMES_ALONE, _HOSTILE)
+    for row in unwanted.tolist():
+        world.extras.pop(int(rows["id"][row]), None)
+        rows["kind"][row] = -1
+        number -= 1
     if world.rules.get("doMobSpawning") != "true" or peaceful:
         return
     # As many draws every tick, whether there is room or not.
     draws = world.rng.random((_TRIES, 4))
+    if number >= MOST_HOSTILE:
+        return
     me, dark = world.players[world.ticks % len(world.players)], darkening(world.time)
-    for turn, distance, level, which in draws.tolist():
-        if number < MOST_HOSTILE and _try(world, me, dark, turn, distance, level, which):
+    columns = np.empty((_TRIES, 2), np.int64)
+    for column, (turn, distance, _, _) in zip(columns, draws.tolist(), strict=True):
+        far = NEAREST + distance * (FARTHEST - NEAREST)
+        column[0] = math.floor(me.x + math.cos(turn * 2 * math.pi) * far)
+        column[1] = math.floor(me.z + math.sin(turn * 2 * math.pi) * far)
+    heights = _dark_cells(world.grid.blocks, world.grid.light, _FULL, columns, draws, dark).tolist()
+    for (x, z), y, (_, _, _, which) in zip(columns.tolist(), heights, draws.tolist(), strict=True):
+        if y < 0 or number >= MOST_HOSTILE:
+            continue
+        name = _NAMES[bisect_right(_UP_TO, which)]
+        kind = KIND[name]
+        if is_free(world.grid.blocks, x + 0.5, float(y), z + 0.5, float(WIDTHS[kind]) / 2, float(HEIGHTS[kind])):
+            world.spawn_mob(name, x + 0.5, float(y), z + 0.5)
             number += 1
 
 
-def _far(they: np.ndarray, me: Player) -> np.ndarray:
-    return (they["x"] - me.x) ** 2 + (they["y"] - me.y) ** 2 + (they["z"] - me.z) ** 2 > GONE**2
+@njit(cache=True)
+def _leaving(rows, players, peaceful, alone, hostile):
+    """How many monsters there are, and the rows of those that go.
+
+    Args:
+        players: float64, shape (N, 3): where they stand.
+    """
+    number = num_leaving = 0
+    leaving = np.empty(rows.size, np.int64)
+    for i in range(rows.size):
+        e = rows[i]
+        if e.kind < 0 or not alone[e.kind]:
+            continue
+        number += 1
+        if peaceful:
+            goes = hostile[e.kind]
+        else:
+            goes = e.flags & PERSISTENT == 0
+            for x, y, z in players:
+                goes &= (e.x - x) * (e.x - x) + (e.y - y) * (e.y - y) + (e.z - z) * (e.z - z) > GONE * GONE
+        if goes:
+            leaving[num_leaving] = i
+            num_leaving += 1
+    return number, leaving[:num_leaving]
 
 
-def _try(world: World, me: Player, dark: int, turn: float, distance: float, level: float, which: float) -> bool:
-    """Try one cell of one column around a player; whether a monster came."""
-    grid = world.grid
-    sx, sy, sz = grid.size
-    far = NEAREST + distance * (FARTHEST - NEAREST)
-    x, z = math.floor(me.x + math.cos(turn * 2 * math.pi) * far), math.floor(me.z + math.sin(turn * 2 * math.pi) * far)
-    if not (0 <= x < sx and 0 <= z < sz):
-        return False
-    y = 1 + int(level * min(sy - 2, grid.top(x, z) + 1))
-    if y < 1 or y >= sy - 2 or not _FULL[grid.blocks[x, z, y - 1]] or FLUID_KIND[grid.blocks[x, z, y]]:
-        return False
-    sky, glow = grid.lights(x, y, z)
-    if max(sky - dark, glow) >= DARK:
-        return False
-    name = _NAMES[bisect_right(_UP_TO, which)]
-    kind = KIND[name]
-    if not is_free(grid.blocks, x + 0.5, float(y), z + 0.5, float(WIDTHS[kind]) / 2, float(HEIGHTS[kind])):
-        return False
-    world.spawn_mob(name, x + 0.5, float(y), z + 0.5)
-    return True
+@njit(cache=True)
+def _dark_cells(blocks, light, full, columns, draws, dark):
+    """The height in each column at which a monster would find ground and darkness, drawn from 1 to above its highest block; -1
+    if it would not."""
+    sx, sz, sy = blocks.shape
+    heights = np.full(len(columns), -1)
+    for i in range(len(columns)):
+        x, z = columns[i]
+        if not (0 <= x < sx and 0 <= z < sz):
+            continue
+        top = sy - 1
+        while top >= 0 and blocks[x, z, top] == AIR:
+            top -= 1
+        y = 1 + int(draws[i, 2] * min(sy - 2, top + 1))
+        if y < 1 or y >= sy - 2 or not full[blocks[x, z, y - 1]] or FLUID_KIND[blocks[x, z, y]]:
+            continue
+        here = light[x, z, y]
+        if max((here >> 4) - dark, here & 15) < DARK:
+            heights[i] = y
+    return heights

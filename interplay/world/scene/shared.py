@@ -42,16 +42,21 @@ class Pending:
         news, self._news, self._size, self.is_lost = self._news, [], 0, False
         if len(news) == 1:
             return news[0]
-        cells, states = _last([one.cells for one in news], [one.states for one in news], np.uint16)
-        lit, lights = _last([one.lit for one in news], [one.lights for one in news], np.uint8)
+        if not news:
+            return _NOTHING
+        cells, states = _last([one.cells for one in news], [one.states for one in news])
+        lit, lights = _last([one.lit for one in news], [one.lights for one in news])
         return News(cells, states, lit, lights)
 
 
-def _last(numbers: list[np.ndarray], values: list[np.ndarray], dtype: type) -> tuple[np.ndarray, np.ndarray]:
+_NOTHING = News(np.zeros(0, np.uint32), np.zeros(0, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
+
+
+def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Each number once, ascending, with the last value that it has."""
-    all_numbers = np.concatenate([np.zeros(0, np.uint32), *numbers])[::-1]
+    all_numbers = np.concatenate(numbers)[::-1]
     found, first = np.unique(all_numbers, return_index=True)
-    return found, np.concatenate([np.zeros(0, dtype), *values])[::-1][first]
+    return found, np.concatenate(values)[::-1][first]
 
 
 class Shared:
