@@ -36,6 +36,8 @@ KEYS = (
 """MineRL 1.0's binary keys (its `herobraine/hero/mc.py`, KEYMAP), in the order in which a Gymnasium Dict space keeps them."""
 CAMERA = "camera"
 """The entry that turns: (pitch, yaw) in degrees, down and right positive."""
+_HOTBAR = tuple((slot, f"hotbar.{slot}") for slot in range(1, 10))
+_BITS = {int, bool}
 MAX_TURN = 180.0
 """Degrees of a turn in one step at most, each way and on each axis."""
 
@@ -55,7 +57,7 @@ class Pressed(NamedTuple):
     @property
     def hotbar(self) -> int:
         """The slot asked for, 1 to 9, or 0 for none; of several, the lowest."""
-        return next((slot for slot in range(1, 10) if self.keys[f"hotbar.{slot}"]), 0)
+        return next((slot for slot, name in _HOTBAR if self.keys[name]), 0)
 
     def to_minerl(self) -> dict[str, Any]:
         """The whole action as MineRL takes it: ints of 0 and 1, and the camera as float32, shape (2,)."""
@@ -86,7 +88,7 @@ def read(action: Mapping[str, Any]) -> Pressed:
         if name == CAMERA:
             pitch, yaw = _turn(value)
         elif name in keys:
-            keys[name] = _bit(name, value)
+            keys[name] = int(value) if type(value) in _BITS and 0 <= value <= 1 else _bit(name, value)
         else:
             raise EnvError(str(unknown_name("key of an action", str(name)[:40], [*KEYS, CAMERA])))
     return Pressed(keys, pitch, yaw)

@@ -198,7 +198,7 @@ def plain(action: Any) -> Any:
     if kind is float:
         return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
     if isinstance(action, Mapping):
-        entries = {name: plain(part) for name, part in action.items()}
+        entries = {name: part if part.__class__ is int else plain(part) for name, part in action.items()}
         return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
     if isinstance(action, bool):
         return int(action)

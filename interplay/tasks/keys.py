@@ -23,9 +23,9 @@ turned, or the values that the pointer asks for. `KeyMap.action` answers all of 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -141,12 +141,10 @@ class KeyMap:
         >>> keys.resolve(keys.mask({"LEFT", "RIGHT", "FIRE"}))  # left and right cancel, fire stays
         1
         """
-        held = self.pressed(mask)
-        for first, second in self.opposites:
-            if first in held and second in held:
-                held -= {first, second}
         if self.compose:
-            return self._composed(held, turn)
+            entries, turned = self._of_mask(mask)
+            return entries | self._pointed(turn, turned)
+        held = self._held(mask)
         if self.axes:
             return self._steered(held, turn)
         best = max(
@@ -155,16 +153,34 @@ class KeyMap:
         )
         return self.actions[best]
 
-    def _composed(self, held: frozenset[str], turn: tuple[float, float]) -> dict[str, Any]:
-        """The Dict action of what is held."""
-        action: dict[str, Any] = {button: int(button in held) for button in self.entries}
-        if self.pointer is not None:
-            pitch, yaw = turn
-            for button, (down, right) in self.turns.items():
-                if button in held:
-                    pitch, yaw = pitch + down, yaw + right
-            action[self.pointer] = np.array([clip_turn(pitch), clip_turn(yaw)], np.float32)
-        return action
+    def _held(self, mask: int) -> frozenset[str]:
+        """The pressed buttons of a mask, without opposites that cancel each other."""
+        held = self.pressed(mask)
+        for first, second in self.opposites:
+            if first in held and second in held:
+                held -= {first, second}
+        return held
+
+    @cached_property
+    def _of_mask(self) -> Callable[[int], tuple[dict[str, Any], list[tuple[float, float]]]]:
+        """Of a mask of a composed map its entries, and the turns that are held. People hold the same keys for many steps."""
+
+        @lru_cache(256)
+        def of(mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
+            held = self._held(mask)
+            entries = {button: int(button in held) for button in self.entries}
+            return entries, [turn for button, turn in self.turns.items() if button in held]
+
+        return of
+
+    def _pointed(self, turn: tuple[float, float], held: list[tuple[float, float]]) -> dict[str, Any]:
+        """The entry of the pointer of a composed map, if it has one: what the mouse turned, and the turns that are held."""
+        if self.pointer is None:
+            return {}
+        pitch, yaw = turn
+        for down, right in held:
+            pitch, yaw = pitch + down, yaw + right
+        return {self.pointer: np.array([clip_turn(pitch), clip_turn(yaw)], np.float32)}
 
     def _steered(self, held: frozenset[str], wanted: tuple[float, float]) -> np.ndarray:
         """The Box action of what is held and where the pointer is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any
 
 from interplay.envs import minerl_actions
@@ -12,6 +13,8 @@ _RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
 KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}
 """MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
 CAMERA = minerl_actions.CAMERA
+_named = itemgetter(*(name for name, field in KEYS.items() if field))
+_FIELDS = tuple(field for field in KEYS.values() if field)
 
 
 def to_world(action: Mapping[str, Any]) -> Action:
@@ -21,5 +24,5 @@ def to_world(action: Mapping[str, Any]) -> Action:
         EnvError: For an unknown key, an invalid value, or a camera that is not a pair of finite degrees.
     """
     pressed = minerl_actions.read(action)
-    fields: dict[str, Any] = {field: bool(pressed.keys[name]) for name, field in KEYS.items() if field}
+    fields: dict[str, Any] = dict(zip(_FIELDS, map(bool, _named(pressed.keys)), strict=True))
     return Action(hotbar=pressed.hotbar, camera_pitch=pressed.pitch, camera_yaw=pressed.yaw, **fields)

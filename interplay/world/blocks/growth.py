@@ -34,7 +34,7 @@ REACH = 64
 DECAY_DISTANCE = 6
 """Leaves with no log within so many steps through leaves decay; at most 7, for the search counts in 4 bits."""
 
-_NONE, _RULE, _GRASS, _LEAVES = range(4)
+_NONE, _RULE, _GRASS, _LEAVES, _LAVA = range(5)
 Rule = Callable[["World", int, int, int, int], None]
 
 
@@ -72,7 +72,12 @@ def random_ticks(world: World) -> None:
     ruled, grown, states, decayed = _drawn(
         blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, sky_darkening(world.time), *_growing(world)
     )
+    touches = world.grid.num_touches
     for cell in ruled.tolist():
+        if cell < 0:  # lava, which had nothing around that catches fire
+            if world.grid.num_touches == touches:
+                continue
+            cell = ~cell
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         state = int(blocks[x, z, y])  # another turn of this tick may have changed it
         rule = _RULES[BLOCK_OF[state]]
@@ -141,34 +146,35 @@ def _far_from_logs(blocks, soil, x, y, z):
 
 
 PLOT = 4
-"""Cells a side of a plot: where no block of one gets turns, none is read. The heights of plots are bits of a number."""
+"""Cells a side of a plot, of which it is known whether it has blocks that get turns [0], and such that catch fire [1]: the heights
+of plots are bits of these numbers."""
 _LOOK_AGAIN_TICKS = 32
 _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
 """Of each grid what `_look_over` writes, and which squares of columns were touched since."""
 
 
 def _growing(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """Where there are blocks that get turns, and which squares of columns were touched since that was found out."""
+    """The plots of a world, and the squares of columns that were touched since they were looked over."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
         if first not in _GROWING:
             sx, _, sz = first.size
-            plots = np.zeros((-(-sx // PLOT), -(-sz // PLOT)), np.uint64)
-            _look_over(first.blocks, _TURNS, plots, ~first.untouched()[0])
+            plots = np.zeros((-(-sx // PLOT), -(-sz // PLOT), 2), np.uint64)
+            _look_over(first.blocks, _TURNS, fire.CATCHES, plots, ~first.untouched()[0])
             _GROWING[first] = plots, first.untouched()[0]
         noted = grid.untouched()
         noted[0] = grid.touched[0]
         grid.watched.append(noted)
         found = _GROWING[grid] = _GROWING[first][0].copy(), noted[0]
     if world.ticks % _LOOK_AGAIN_TICKS == 0:
-        _look_over(grid.blocks, _TURNS, *found)
+        _look_over(grid.blocks, _TURNS, fire.CATCHES, *found)
     return found
 
 
 @njit(cache=True)
-def _look_over(blocks, turns, plots, touched):
-    """Find out for the plots of touched squares of columns whether they have a block that gets turns."""
+def _look_over(blocks, turns, catches, plots, touched):
+    """Find out what the plots of touched squares of columns have."""
     sx, sz, sy = blocks.shape
     for u in range((sx + SQUARE - 1) // SQUARE):
         for w in range((sz + SQUARE - 1) // SQUARE):
@@ -179,13 +185,29 @@ def _look_over(blocks, turns, plots, touched):
             for x in range(u * SQUARE, min(sx, u * SQUARE + SQUARE)):
                 for z in range(w * SQUARE, min(sz, w * SQUARE + SQUARE)):
                     for y in range(sy):
+                        height = np.uint64(1) << np.uint64(y // PLOT)
                         if turns[blocks[x, z, y]]:
-                            plots[x // PLOT, z // PLOT] |= np.uint64(1) << np.uint64(y // PLOT)
+                            plots[x // PLOT, z // PLOT, 0] |= height
+                        if catches[blocks[x, z, y]]:
+                            plots[x // PLOT, z // PLOT, 1] |= height
+
+
+@njit(cache=True)
+def _may_kindle(plots, touched, x, y, z):
+    """Whether something that catches fire may be where lava looks for it (`fire.kindle`)."""
+    heights = np.uint64(0)
+    for v in range(max(0, y - 2) // PLOT, (y + 5) // PLOT + 1):
+        heights |= np.uint64(1) << np.uint64(v)
+    for u in range(max(0, x - 2) // PLOT, min(plots.shape[0] - 1, (x + 2) // PLOT) + 1):
+        for w in range(max(0, z - 2) // PLOT, min(plots.shape[1] - 1, (z + 2) // PLOT) + 1):
+            if plots[u, w, 1] & heights or touched[u * PLOT // SQUARE + 1, w * PLOT // SQUARE + 1]:
+                return True
+    return False
 
 
 @njit(cache=True)
 def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touched):
-    """Sort the drawn cells: those with a rule; soils and what they become, -1 for dirt; leaves that decay.
+    """Sort the drawn cells: those with a rule, ~cell of lava that kindles nothing; soils and what they become, -1 for dirt; leaves that decay.
 
     Read are cells of `plots` with such blocks, and those in `touched` squares of columns. All are read before anything depends
     on them, so that they wait for the memory together.
@@ -202,7 +224,9 @@ def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touc
                     draw = np.int64(draws[n] >> np.uint64(2))
                     n += 1
                     x, z, y = u << 4 | draw & 15, w << 4 | draw >> 4 & 15, v << 4 | draw >> 8 & 15
-                    if x < sx and z < sz and y < sy and (is_touched or plots[x // PLOT, z // PLOT] >> np.uint64(y // PLOT) & 1):
+                    if x >= sx or z >= sz or y >= sy:
+                        continue
+                    if is_touched or plots[x // PLOT, z // PLOT, 0] >> np.uint64(y // PLOT) & np.uint64(1):
                         cells[num], bits[num] = x << 20 | z << 10 | y, draw
                         num += 1
     there = np.empty(num, blocks.dtype)
@@ -216,8 +240,8 @@ def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touc
         if turn == 0:
             continue
         x, z, y, draw = cells[i] >> 20, cells[i] >> 10 & 1023, cells[i] & 1023, bits[i]
-        if turn == 1:
-            ruled[num_ruled] = cells[i]
+        if turn == 1 or turn == 4:
+            ruled[num_ruled] = cells[i] if turn == 1 or _may_kindle(plots, touched, x, y, z) else ~cells[i]
             num_ruled += 1
         elif turn == 3:
             if _far_from_logs(blocks, soil, x, y, z):
@@ -454,7 +478,7 @@ _RULES: tuple[Rule | None, ...] = tuple(_rule(block.name) for block in BLOCKS)
 _TURNS: np.ndarray = per_block(
     {
         **{block.name: _RULE for block, rule in zip(BLOCKS, _RULES, strict=True) if rule is not None},
-        **{"grass_block": _GRASS, "mycelium": _GRASS},
+        **{"grass_block": _GRASS, "mycelium": _GRASS, "lava": _LAVA},
         **{block.name: _LEAVES for block in BLOCKS if block.name.endswith("_leaves")},
     },
     _NONE,

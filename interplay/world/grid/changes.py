@@ -36,6 +36,9 @@ class News(NamedTuple):
     lights: np.ndarray
 
 
+NOTHING = News(np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.uint32), np.empty(0, np.uint8))
+
+
 class Changes:
     """Watches a grid, for as long as it lives itself; several may watch the same one. A fork or a restored world has another
     grid, which nobody watches yet.
@@ -52,11 +55,15 @@ class Changes:
         self._touched = grid.untouched()
         known = grid.copy()
         self._known = known.blocks, known.light
+        self._num_touches = grid.num_touches
         grid.watched.append(self._touched)
         weakref.finalize(self, _forget, grid.watched, self._touched)
 
     def take(self) -> News:
         """What differs from what was there at the last call, or when watching began."""
+        if self._num_touches == self.grid.num_touches:
+            return NOTHING
+        self._num_touches = self.grid.num_touches
         news: list[np.ndarray] = []
         for now, known, touched in zip((self.grid.blocks, self.grid.light), self._known, self._touched[:2], strict=True):
             cells, values = _differing(now, known, touched)

@@ -36,6 +36,7 @@ class Grid:
         touched: Squares of columns whose blocks [0], light [1] and skip [2] may be others than those of the grid that this one
             was copied from, at first: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
         watched: The same of each `changes.Changes`, since it last asked.
+        num_touches: How often something was touched.
     """
 
     def __init__(self, blocks: np.ndarray) -> None:
@@ -46,6 +47,7 @@ class Grid:
         self.skip = light.distances(blocks, MAX_SKIP)
         self.touched = self.untouched()
         self.watched: list[np.ndarray] = []
+        self.num_touches = 0
         self._original: Original | None = None
 
     @classmethod
@@ -54,7 +56,7 @@ class Grid:
         grid = cls.__new__(cls)
         grid.blocks, grid.light, grid.skip = arrays
         sx, sz, sy = grid.blocks.shape
-        grid.size, grid.watched, grid._original = (sx, sy, sz), [], original
+        grid.size, grid.watched, grid.num_touches, grid._original = (sx, sy, sz), [], 0, original
         grid.touched = grid.untouched()
         return grid
 
@@ -148,6 +150,7 @@ class Grid:
 
     def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
         """Note that blocks of these columns have changed, and light and skip as far as theirs reach."""
+        self.num_touches += 1
         for kind, reach in enumerate((0, _LIGHT_REACH, MAX_SKIP)):
             if kind == 1 and not lit:
                 continue

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numba import njit
 
 from interplay.world.blocks.breaking import break_block
 from interplay.world.entities import items_and_projectiles, mobs
@@ -76,11 +77,21 @@ def body(entity: np.void) -> tuple[float, float]:
     return float(WIDTHS[kind] * share), float(HEIGHTS[kind] * share)
 
 
+@njit(cache=True)
+def _near(those, x, z):
+    """Rows of mobs that may be in reach."""
+    near, found = np.empty(those.size, np.int64), 0
+    for i in range(those.size):
+        if those[i].kind >= NUM_THINGS and abs(those[i].x - x) < 6 and abs(those[i].z - z) < 6:
+            near[found] = i
+            found += 1
+    return near[:found]
+
+
 def mob_in_front(world: World, reach: float = ATTACK_REACH) -> int | None:
     """Row of the nearest mob that the player looks at, if no block is before it; None if there is none."""
     player, those = world.player, world.entities
-    near = (those["kind"] >= NUM_THINGS) & (abs(those["x"] - player.x) < 6) & (abs(those["z"] - player.z) < 6)
-    rows = near.nonzero()[0].tolist()
+    rows = _near(those, player.x, player.z).tolist()
     if not rows:
         return None
     block = target(world)

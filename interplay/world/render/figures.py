@@ -32,7 +32,7 @@ from interplay.world.registry.entity_types import (
 from interplay.world.registry.facts import table
 from interplay.world.render import daylight, exact, icons, skins
 from interplay.world.render.skins import Body, Part
-from interplay.world.state import ENTITY
+from interplay.world.state import ENTITY, MAX_ENTITIES
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -534,31 +534,39 @@ def _stand(entities, x, y, z, reach, rows, ids, looks, found):
     return found
 
 
+@njit(cache=True, error_model="numpy")
+def _dress(rows, worn, blocks, light, wet):
+    """Write models, scales and light into rows that `_stand` has written."""
+    sx, sz, sy = blocks.shape
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        row[MODEL] = worn[i, 0]
+        row[SCALE] *= worn[i, 1]
+        if row[LIGHT] < 0:
+            continue
+        x = min(max(math.floor(row[X]), 0), sx - 1)
+        y = min(max(math.floor(row[Y] + 0.4), 0), sy - 1)
+        z = min(max(math.floor(row[Z]), 0), sz - 1)
+        row[LIGHT] = light[x, z, y]
+        if wet[blocks[x, z, y]]:  # water takes the red out of what swims in it, as the renderer's does to what it covers
+            row[RED] *= 0.5
+            row[GREEN] *= 0.74
+            row[BLUE] *= 0.92
+
+
 def _standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
-    others = _players(world, but=None if eye is None else world.seat)
     point = (0.0, 0.0, 0.0, math.inf) if eye is None else (*eye, REACH)
-    most = len(world.entities) + len(others)
+    most = MAX_ENTITIES + len(world.players)
     rows, ids, looks = np.empty((most, ROW)), np.empty(most, np.uint32), np.empty((most, 4), np.int32)
     found = _stand(world.entities, *point, rows, ids, looks, 0)
-    if len(others):
+    if eye is None or len(world.players) > 1:
+        others = _players(world, but=None if eye is None else world.seat)
         found = _stand(others, *point, rows, ids, looks, found)
     rows, ids, looks = rows[:found], ids[:found], looks[:found]
     if found:
-        worn = [_WORN.get(look) or _wear(look) for look in zip(*looks.T.tolist(), strict=True)]
-        dressed = np.array(worn)
-        rows[:, MODEL] = dressed[:, 0]
-        rows[:, SCALE] *= dressed[:, 1]
-        at = np.floor(rows[:, X : Z + 1] + (0.0, 0.4, 0.0)).astype(int)
-        sx, sy, sz = world.grid.size
-        at = np.minimum(np.maximum(at, 0), (sx - 1, sy - 1, sz - 1)).T
-        light = rows[:, LIGHT]
-        lit = light >= 0
-        light[lit] = world.grid.light[at[0], at[2], at[1]][lit]
-        # Water takes the red out of what swims in it, as the renderer's does to what it covers
-        wet = _WET[world.grid.blocks[at[0], at[2], at[1]]] & lit
-        if wet.any():
-            rows[wet, RED : BLUE + 1] *= (0.5, 0.74, 0.92)
+        worn = [_WORN.get(look) or _wear(look) for look in map(tuple, looks.tolist())]
+        _dress(rows, np.array(worn), world.grid.blocks, world.grid.light, _WET)
     return ids, rows, looks[:, 0]
 
 

@@ -50,7 +50,7 @@ class SceneEncoder:
         self._hides, self._has_land = hide_land and not has_land, has_land
         self._shared = Shared.of(world)
         self._pending = self._shared.join()
-        self._num_rays = 0
+        self._num_rays, self._rays_a_tick = 0, sight.NUM_RAYS
         self._seen = np.zeros([-(-side // land.SECTION) for side in world.grid.size], np.bool_)
         self._forget()
 
@@ -61,6 +61,8 @@ class SceneEncoder:
         self._told: dict[str, Any] = {}
         self._sky: tuple[int, int, str] | None = None
         self._figures: dict[int, bytes] = {}
+        self._hand: bytes | None = None
+        self._num_left: int | None = None
         self._models: set[int] = set()
         self._sprites: set[str] = set()
 
@@ -101,10 +103,12 @@ class SceneEncoder:
         self._tell_cells(arrays, "lit", news.lit, "lights", news.lights)
         return packing.deflate(packing.pack(document, arrays))
 
-    def _tell(self, document: dict[str, Any], key: str, value: Any) -> None:
-        """Say it if it is another one."""
-        if key not in self._told or self._told[key] != value:
-            self._told[key] = document[key] = value
+    def _tell(self, document: dict[str, Any], key: str, value: Any) -> bool:
+        """Say it if it is another one; returns whether it is."""
+        if key in self._told and self._told[key] == value:
+            return False
+        self._told[key] = document[key] = value
+        return True
 
     def _me(self, turned: bool) -> dict[str, Any]:
         me, screen = self.world.player, self.world.screen
@@ -146,31 +150,36 @@ class SceneEncoder:
         """Rows of figures that changed, who is out of sight, and models that the client has not seen."""
         world, me = self.world, self.world.player
         ids, rows = figures.standing(world, None if self._has_land else (me.x, me.eye_y, me.z))
-        now = {int(number): row.tobytes() for number, row in zip(ids, rows, strict=True)}
+        data, size = rows.tobytes(), figures.ROW * rows.itemsize
+        now = {number: data[i * size : i * size + size] for i, number in enumerate(ids.tolist())}
         before, self._figures = self._figures, now
-        is_news = np.array([before.get(number) != row for number, row in now.items()], np.bool_)
-        gone = [number for number in before if number not in now]
-        if is_news.any():
-            arrays["figures"], arrays["figure_ids"] = rows[is_news], ids[is_news]
-        if gone:
+        news = [i for i, (number, row) in enumerate(now.items()) if before.get(number) != row]
+        self._wanted = set()
+        if news:
+            arrays["figures"], arrays["figure_ids"] = rows[news], ids[news]
+            self._wanted.update(arrays["figures"][:, figures.MODEL].astype(int).tolist())
+        if before.keys() != now.keys() and (gone := [number for number in before if number not in now]):
             arrays["gone"] = np.array(gone, np.uint32)
-        self._wanted = set(rows[:, figures.MODEL].astype(int).tolist())
 
     def _tell_display(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         """Operations and the hand when they changed, and sprites and models that the client has not seen."""
         operations = display.operations(self.world)
-        self._tell(document, "display", operations)
+        names: list[str] = []
+        if self._tell(document, "display", operations):
+            self._wanted.update(int(one[3][figures.MODEL]) for one in operations if one[0] == "portrait")
+            names = sorted(display.sprites(operations) - self._sprites)
         hand = display.hand(self.world, self._renderer.gamma)
-        self._tell(document, "hand", None if hand is None else [round(value, 3) for value in hand.tolist()])
-        if hand is not None:
-            self._wanted.add(int(hand[figures.MODEL]))
-        self._wanted.update(int(one[3][figures.MODEL]) for one in operations if one[0] == "portrait")
+        held = b"" if hand is None else hand.tobytes()
+        if held != self._hand:
+            self._hand = held
+            self._tell(document, "hand", None if hand is None else [round(value, 3) for value in hand.tolist()])
+            if hand is not None:
+                self._wanted.add(int(hand[figures.MODEL]))
         models = sorted(self._wanted - self._models)
         if models:
             self._models.update(models)
             document["models"], found = figures.WARDROBE.definitions(models)
             arrays.update(found)
-        names = sorted(display.sprites(operations) - self._sprites)
         if names:
             self._sprites.update(names)
             document["sprites"], arrays["sprite_pixels"] = pieces.sheet(names)
@@ -198,9 +207,11 @@ class SceneEncoder:
 
     def _num_frames(self) -> int:
         """Land frames that could be sent now."""
-        if self._hides:
-            return -(-int(np.count_nonzero(self._seen & ~self._sent)) // SECTIONS_A_FRAME)
-        return len(self._parts)
+        if not self._hides:
+            return len(self._parts)
+        if self._num_left is None:
+            self._num_left = -(-int(np.count_nonzero(self._seen & ~self._sent)) // SECTIONS_A_FRAME)
+        return self._num_left
 
     def _land_frame(self) -> bytes:
         me, grid = self.world.players[self.seat], self.world.grid
@@ -216,6 +227,7 @@ class SceneEncoder:
             wanted = land.sections_of(grid.size, nearest_part)
             body = land.part(self.world, nearest_part)
         self._sent[tuple(np.array(wanted).T)] = True
+        self._num_left = None
         left = self._told["left"] = self._num_frames()
         return land.message({"tick": self.world.ticks, "left": left}, body)
 
@@ -224,13 +236,15 @@ class SceneEncoder:
         me = self.world.player
         x, y, z = self._renderer.camera(self.world).axes[2]
         eye, axis = (me.x, me.eye_y, me.z), (float(x), float(y), float(z))
-        number = sight.NUM_RAYS if self._num_rays else sight.FIRST_RAYS
+        number = self._rays_a_tick if self._num_rays else sight.FIRST_RAYS
+        self._rays_a_tick = max(sight.LEAST_RAYS, self._rays_a_tick // 2)
         for _ in range(sight.MOST_BATCHES):
             num_new = sight.look(self.world.grid, eye, axis, self._seen, self._num_rays, number)
             self._num_rays += number
             number = sight.MORE_RAYS
             if not num_new:
                 break
+            self._num_left, self._rays_a_tick = None, sight.NUM_RAYS
 
 
 def generated_land(world: World) -> Iterator[bytes]:

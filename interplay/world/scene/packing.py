@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -26,6 +27,8 @@ MOST_AXES = 8
 MOST_BYTES = 2**26
 """Of one message; `inflate` makes no more of what it is given."""
 _RAW_DEFLATE = -15
+_SHORT_BYTES, _SHORT = 3584, (-12, 6)
+"""Such messages become as short with a window and a memory of this size, which are made anew for each."""
 
 
 class Body(NamedTuple):
@@ -48,7 +51,7 @@ def body(arrays: Mapping[str, np.ndarray]) -> Body:
     """
     places, parts, offset = {}, [], 0
     for name, array in arrays.items():
-        dtype = array.dtype.name
+        dtype = _name(array.dtype)
         if dtype not in DTYPES:
             raise WorldError(f"an array of a scene is one of {', '.join(DTYPES)}, got {dtype} for {name!r}")
         places[name] = (dtype, array.shape, offset)
@@ -56,6 +59,12 @@ def body(arrays: Mapping[str, np.ndarray]) -> Body:
         parts += (array.astype(DTYPES[dtype], copy=False).tobytes(), bytes(padding))
         offset += array.nbytes + padding
     return Body(places, b"".join(parts))
+
+
+@cache
+def _name(dtype: np.dtype) -> str:
+    """Its name, which NumPy puts together anew whenever it is asked."""
+    return dtype.name
 
 
 def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
@@ -121,7 +130,10 @@ def _is_count(value: Any) -> bool:
 
 def deflate(data: bytes, level: int = 6) -> bytes:
     """Raw deflate, as a message goes over the wire."""
-    return zlib.compress(data, level, _RAW_DEFLATE)
+    if len(data) > _SHORT_BYTES:
+        return zlib.compress(data, level, _RAW_DEFLATE)
+    stream = zlib.compressobj(level, zlib.DEFLATED, *_SHORT)
+    return stream.compress(data) + stream.flush()
 
 
 def deflate_before(head: bytes, deflated: bytes) -> bytes:

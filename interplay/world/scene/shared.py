@@ -7,7 +7,7 @@ from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
-from interplay.world.grid.changes import Changes, News
+from interplay.world.grid.changes import NOTHING, Changes, News
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -43,19 +43,15 @@ class Pending:
         if len(news) == 1:
             return news[0]
         if not news:
-            return _NOTHING
+            return NOTHING
         cells, states = _last([one.cells for one in news], [one.states for one in news])
         lit, lights = _last([one.lit for one in news], [one.lights for one in news])
         return News(cells, states, lit, lights)
 
 
-_NOTHING = News(np.zeros(0, np.uint32), np.zeros(0, np.uint16), np.zeros(0, np.uint32), np.zeros(0, np.uint8))
-
-
 def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Each number once, ascending, with the last value that it has."""
-    all_numbers = np.concatenate(numbers)[::-1]
-    found, first = np.unique(all_numbers, return_index=True)
+    found, first = np.unique(np.concatenate(numbers)[::-1], return_index=True)
     return found, np.concatenate(values)[::-1][first]
 
 

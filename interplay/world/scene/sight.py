@@ -13,6 +13,8 @@ from interplay.world.render.models import CUBE, LAVA, models
 
 NUM_RAYS = 256
 """Of a tick; every second one goes where the player looks."""
+LEAST_RAYS = 96
+"""Of a tick when the last ticks have found nothing: the rays become half as many each time."""
 MORE_RAYS = 512
 """Of another batch, as long as the last one found something."""
 MOST_BATCHES = 3
