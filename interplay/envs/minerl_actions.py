@@ -111,7 +111,7 @@ def _turn(value: Any) -> tuple[float, float]:
         degrees = np.asarray(value)
         if degrees.dtype.kind not in "iuf":
             raise TypeError
-        pitch, yaw = (float(one) for one in degrees.reshape(-1))
+        pitch, yaw = map(float, degrees.reshape(-1).tolist())
     except (TypeError, ValueError, OverflowError):
         raise EnvError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}") from None
     if not (math.isfinite(pitch) and math.isfinite(yaw)):

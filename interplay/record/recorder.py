@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -286,7 +287,7 @@ class Recorder:
         """Rows as an Arrow batch."""
         assert self._writer is not None
         arrays = [
-            _column(values, kind) if space is None else spaces.to_arrow(space, values)
+            _column(values, kind) if space is None else spaces.to_arrow(space, values, kind)
             for values, (kind, space) in zip(zip(*rows, strict=True), self._columns, strict=True)
         ]
         if self._header.frames == "indexed":
@@ -338,13 +339,23 @@ class Recorder:
 def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
     """One column of a batch, by the shortest way: this runs for some 15 columns twice a second and player."""
     if None in values:
-        return pa.nulls(len(values), kind) if values.count(None) == len(values) else pa.array(values, kind)
+        return _repeated(None, kind, len(values)) if values.count(None) == len(values) else pa.array(values, kind)
     dtype = _NUMPY.get(kind)
     if dtype is not None:
         return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.array(values, dtype))])
-    if values.count(values[0]) == len(values):
-        return pa.repeat(pa.scalar(values[0], kind), len(values))
+    first = values[0]
+    if first.__class__ in _REPEATED and values.count(first) == len(values):
+        return _repeated(first, kind, len(values))
     return pa.array(values, kind)
+
+
+@lru_cache(1024, typed=True)
+def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
+    """The same value so often: names, ends and whatever is missing are the same in batch after batch."""
+    return pa.nulls(number, kind) if value is None else pa.repeat(pa.scalar(value, kind), number)
+
+
+_REPEATED = {bool, int, str}
 
 
 _NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}

@@ -50,29 +50,33 @@ def _unsupported(space: spaces.Space) -> RecordingError:
     )
 
 
-def to_arrow(space: spaces.Space, values: Sequence[Any]) -> pa.Array:
-    """Values of a space as an Arrow array; None becomes null."""
+def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
+    """Values of a space as an Arrow array; None becomes null.
+
+    Args:
+        kind: `arrow_type(space)`, where it is at hand.
+    """
     if isinstance(space, spaces.Discrete):
         if None in values:
             return pa.array([None if value is None else int(value) for value in values], pa.int64())
-        return pa.array(np.array(values, np.int64))
+        return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.array(values, np.int64))])
+    kind = kind or arrow_type(space)
     if isinstance(space, _FLAT):
-        return _flat_to_arrow(space, values)
+        return _flat_to_arrow(space, values, kind)
     if isinstance(space, spaces.Dict | spaces.Tuple):
         parts = list(_parts(space))
         keys = list(space.spaces) if isinstance(space, spaces.Dict) else range(len(parts))
         arrays = [
-            to_arrow(part, [None if value is None else value[key] for value in values])
-            for key, (_, part) in zip(keys, parts, strict=True)
+            to_arrow(part, [None if value is None else value[key] for value in values], field.type)
+            for key, (_, part), field in zip(keys, parts, kind, strict=True)
         ]
-        missing = pa.array([value is None for value in values], pa.bool_())
-        return pa.StructArray.from_arrays(arrays, fields=list(arrow_type(space)), mask=missing)
-    return pa.array([None if value is None else clean_text(value) for value in values], arrow_type(space))
+        missing = pa.array([value is None for value in values], pa.bool_()) if None in values else None
+        return pa.StructArray.from_arrays(arrays, fields=list(kind), mask=missing)
+    return pa.array([None if value is None else clean_text(value) for value in values], kind)
 
 
-def _flat_to_arrow(space: spaces.Space, values: Sequence[Any]) -> pa.Array:
+def _flat_to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Box, MultiDiscrete and MultiBinary."""
-    kind = arrow_type(space)
     arrays = [None if value is None else np.asarray(value, space.dtype) for value in values]
     for array in arrays:
         if array is not None and array.shape != space.shape:

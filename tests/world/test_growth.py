@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
 
-from interplay.world.blocks import growth
+import interplay.world
+from interplay.world.blocks import fire, growth
 from interplay.world.grid import light
 from interplay.world.registry.blocks import name_of, parse, state_of
 
@@ -151,6 +152,35 @@ def test_the_sky_darkens_by_eleven_at_night(time: int, dark: int) -> None:
     # minecraft.wiki "Daylight cycle": light 15 by day, 4 at night; monsters (light 7) from tick 13,188.
     assert abs(growth.sky_darkening(time) - dark) <= 1
     assert growth.sky_darkening(13188) == 8
+    assert [growth.sky_darkening(noted) for noted in (6000, 0, 12000, 18000)] == [0, 0, 0, 11]
+
+
+def test_cells_that_are_not_read_would_have_had_no_turn() -> None:
+    world = interplay.world.World(3)
+    rng = np.random.default_rng(0)
+    blocks, light = world.grid.blocks, world.grid.light
+    placed = [state_of(name) for name in ("grass_block", "oak_leaves", "lava", "oak_planks", "air", "wheat")]
+    everything = ~world.grid.untouched()[0]
+    num_turns = num_unkindled = 0
+    for _ in range(70):
+        world.ticks += 1
+        for x, z, y, state in zip(
+            *rng.integers(96, 160, (2, 20)), rng.integers(5, 90, 20), rng.choice(placed, 20), strict=True
+        ):
+            world.grid.set(int(x), int(y), int(z), int(state))
+        draws = np.random.default_rng(world.ticks).bit_generator.random_raw(1944)
+        rest = draws, (4, 12, 4, 12), 3, 0
+        plots, touched = growth._growing(world)
+        ruled, *others = growth._drawn(blocks, light, growth._TURNS, growth._SOIL, *rest, plots, touched)
+        all_ruled, *all_others = growth._drawn(blocks, light, growth._TURNS, growth._SOIL, *rest, plots, everything)
+        assert np.where(ruled < 0, ~ruled, ruled).tolist() == all_ruled.tolist()
+        assert [found.tolist() for found in others] == [found.tolist() for found in all_others]
+        for cell in (~ruled[ruled < 0]).tolist():
+            assert not fire._any_fuel(blocks, cell >> 20, cell & 1023, cell >> 10 & 1023)
+            num_unkindled += 1
+        num_turns += len(ruled)
+    assert not touched[1:-1, 1:-1].all()  # what nobody touches is not read for ever
+    assert num_turns - num_unkindled > 0 < num_unkindled
 
 
 @pytest.mark.parametrize(("plant", "soil"), [("cactus", "sand"), ("sugar_cane", "sand")])

@@ -649,10 +649,6 @@ def test_nobody_comes_when_the_rule_forbids_it() -> None:
     assert not (world.entities["kind"] >= 0).any()
 
 
-def test_the_sky_is_eleven_darker_at_midnight_and_full_at_noon() -> None:
-    assert [spawning.darkening(time) for time in (6000, 0, 12000, 18000)] == [0, 0, 0, 11]
-
-
 @pytest.mark.parametrize(
     ("name", "nbt", "error", "words"),
     [

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit
 
+from interplay.world.blocks.growth import sky_darkening
 from interplay.world.grid.light import OPAQUE
 from interplay.world.grid.physics import FLUID_KIND, is_free
 from interplay.world.registry.blocks import AIR, BOX_START, BOXES, NUM_BOXES
@@ -39,13 +40,6 @@ _HOSTILE: np.ndarray = TEMPERS == HOSTILE
 _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 
 
-def darkening(time: int) -> int:
-    """How much of the sky's light, of 15, the time of day takes: 0 at noon, 11 at midnight (minecraft.wiki, "Light")."""
-    turn = (time / 24000 - 0.25) % 1.0
-    turn = (turn * 2 + 0.5 - math.cos(turn * math.pi) / 2) / 3
-    return int((1 - min(1.0, max(0.0, math.cos(turn * 2 * math.pi) * 2 + 0.5))) * 11)
-
-
 def tick(world: World) -> None:
     """Let monsters go that are too far off or unwanted, and some come."""
     rows, peaceful = world.entities, world.difficulty == "peaceful"
@@ -60,7 +54,7 @@ def tick(world: World) -> None:
     draws = world.rng.random((_TRIES, 4))
     if number >= MOST_HOSTILE:
         return
-    me, dark = world.players[world.ticks % len(world.players)], darkening(world.time)
+    me, dark = world.players[world.ticks % len(world.players)], sky_darkening(world.time)
     columns = np.empty((_TRIES, 2), np.int64)
     for column, (turn, distance, _, _) in zip(columns, draws.tolist(), strict=True):
         far = NEAREST + distance * (FARTHEST - NEAREST)

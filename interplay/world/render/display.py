@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,12 +255,15 @@ def _bars(player: Player) -> Iterator[Operation]:
             yield "sprite", "mark:bubble" if index < whole else "mark:pop", 82 - 8 * index, -49
 
 
-def _row(name: str, halves: int, x: int, y: int, step: int) -> Iterator[Operation]:
+@lru_cache(256)
+def _row(name: str, halves: int, x: int, y: int, step: int) -> tuple[Operation, ...]:
     """Ten marks, of which `halves` half ones are full; `step` is negative to fill from the right."""
+    marks: list[Operation] = []
     for index in range(10):
         filled = halves - 2 * index
         kind = name if filled >= 2 else f"half {name}" if filled == 1 else f"no {name}"
-        yield "sprite", f"mark:{kind}", x + step * index, y
+        marks.append(("sprite", f"mark:{kind}", x + step * index, y))
+    return tuple(marks)
 
 
 # ---------------------------------------------------------------- screens

@@ -27,8 +27,6 @@ MOST_AXES = 8
 MOST_BYTES = 2**26
 """Of one message; `inflate` makes no more of what it is given."""
 _RAW_DEFLATE = -15
-_SHORT_BYTES, _SHORT = 3584, (-12, 6)
-"""Such messages become as short with a window and a memory of this size, which are made anew for each."""
 
 
 class Body(NamedTuple):
@@ -130,10 +128,7 @@ def _is_count(value: Any) -> bool:
 
 def deflate(data: bytes, level: int = 6) -> bytes:
     """Raw deflate, as a message goes over the wire."""
-    if len(data) > _SHORT_BYTES:
-        return zlib.compress(data, level, _RAW_DEFLATE)
-    stream = zlib.compressobj(level, zlib.DEFLATED, *_SHORT)
-    return stream.compress(data) + stream.flush()
+    return zlib.compress(data, level, _RAW_DEFLATE)
 
 
 def deflate_before(head: bytes, deflated: bytes) -> bytes:
