@@ -45,7 +45,7 @@ MAY_USE = {
         "wording",
     },
     "starter": {"files", "tasks", "store", "record"},
-    "play": {"errors", "files", "parallel", "forking", "statistics", "tasks", "envs", "store", "record", "agents"},
+    "play": {"errors", "files", "parallel", "forking", "statistics", "tasks", "envs", "store", "record", "agents", "wording"},
     "learn": {"errors", "files", "parallel", "tables", "tasks", "envs", "store", "record", "agents", "wording"},
     "judge": {"errors", "files", "tables", "tasks", "store", "record", "rank", "wording"},
     "model_judges": {"errors", "files", "tables", "tasks", "store", "record", "rank", "judge", "wording"},

@@ -25,8 +25,10 @@ def main() -> int:
         time.sleep(random.uniform(*BETWEEN_S))
         if tests.poll() is None:
             tests.send_signal(signal.SIGSTOP)
-            time.sleep(STOPPED_S)
-            tests.send_signal(signal.SIGCONT)
+            try:
+                time.sleep(STOPPED_S)
+            finally:
+                tests.send_signal(signal.SIGCONT)
             stops += 1
     print(f"stopped {stops} times")
     return tests.returncode

@@ -153,7 +153,7 @@ def get(
     lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.refused.items()]
     lines.append(
         f"Fetched {amount(len(result.fetched), 'recording')}, {result.size_bytes / _MB:,.1f} MB, to {out}; "
-        f"{len(result.there_already):,} were there already; {len(result.refused):,} refused."
+        f"there already: {len(result.there_already):,}; refused: {len(result.refused):,}."
     )
     if result.over_quota:
         lines.append(f"{len(result.over_quota):,} did not fit the quota of {quota_mb:g} MB.")

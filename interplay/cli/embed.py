@@ -77,7 +77,7 @@ def embed(
     rate = f", {result.num_frames / result.seconds:,.0f} a second" if result.seconds else ""
     lines += [
         f"Wrote {amount(len(result.written), 'shard')} to {out}: {amount(result.num_frames, 'picture')} "
-        f"in {result.seconds:,.0f} s{rate}; {len(result.kept)} were there already, {len(result.failed)} failed.",
+        f"in {result.seconds:,.0f} s{rate}; there already: {len(result.kept)}; failed: {len(result.failed)}.",
     ]
     emit(asdict(result) | {"out": str(out)}, as_json=as_json, text="\n".join(lines))
     if result.failed:

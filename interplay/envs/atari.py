@@ -135,7 +135,7 @@ class AtariEnv(PlayableEnv):
         return self._frame
 
     def _look(self) -> np.ndarray:
-        """Read the screen, into a new array: who is given it may keep it."""
+        """Read the screen, into a new array: who is given it may keep it, but not change it."""
         screen = self.ale.getScreen()
         self._frame = Frame(screen, PALETTE)
         return screen

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from interplay.envs import backends
 from interplay.errors import InterplayError
 from interplay.tasks import Task
+from interplay.wording import amount
 
 MAX_SEATS = 1000
 MAX_SEATS_OF_ADDRESS = 64
@@ -151,7 +152,7 @@ class Limits:
         ours = -(-self.max_worlds // 2)
         if _num_worlds(own) >= ours:
             raise PlayError(
-                f"{ours} game{'s' if ours > 1 else ''} like this one {'are' if ours > 1 else 'is'} open from your address, and "
+                f"{amount(ours, 'game like this one is', 'games like this one are')} open from your address, and "
                 "one address may not have more, because each one needs much processor time; "
                 "end one, or close its page, and try again in two minutes",
                 is_own=True,

@@ -57,7 +57,7 @@ class JournalWriter:
         self._size = 0
         self._rows = 0
         self._fd = -1
-        # Under another name until it is locked and holds its header: nobody may take a newborn journal for an abandoned one.
+        # Under another name until it is locked: nobody may take a newborn journal for an abandoned one.
         newborn = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
             self._fd = os.open(newborn, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)

@@ -21,9 +21,9 @@ import zstandard
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import clean_text, recordable
 from interplay.record import spaces
-from interplay.record.changes import Change, Changes, packed
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
+from interplay.record.picture_changes import Change, PictureChanges, packed
 from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, seat_spaces
 from interplay.statistics import Collection, StatisticSpec
 
@@ -108,8 +108,8 @@ class Recorder:
         self._columns: list[tuple[pa.DataType, gymnasium.Space | None]] = []  # what `_rows` hold
         self._rows: list[tuple[Any, ...]] = []
         self._palette: np.ndarray | None = None
-        self._changes: Changes | None = None
-        self._changed: tuple[np.ndarray, Change] | None = None  # the last picture, and where it differs from the one before
+        self._changes: PictureChanges | None = None
+        self._last_change: tuple[np.ndarray, Change] | None = None  # the last picture, and where it differs from the one before
         parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=_WINDOW_LOG, hash_log=12, min_match=7)
         self._zstd = zstandard.ZstdCompressor(compression_params=parameters)
         self._pictures = self._zstd.compressobj()
@@ -145,7 +145,7 @@ class Recorder:
             )
         height, width = frame.pixels.shape[:2]
         if self._header.frames == "indexed":
-            self._changes = Changes(height, width)
+            self._changes = PictureChanges(height, width)
             self._changes.take(frame.pixels)  # who goes on with an episode records what changes from here on
         header = replace(self._header, height=height, width=width, palette=frame.palette)
         self._header = header
@@ -242,27 +242,31 @@ class Recorder:
                     f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
                 )
             assert self._changes is not None
+            if frame.pixels.shape != self._changes.last.shape:
+                raise RecordingError(
+                    f"task {self._header.task.id} changed the size of its pictures; record it with frames='replay'"
+                )
             change = self._changes.take(frame.pixels)
-            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=self._changed is None)))
-            self._changed = frame.pixels, change
+            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=self._last_change is None)))
+            self._last_change = frame.pixels, change
         elif self._header.frames == "video":
             row += (_jpeg(frame.rgb()),)
         self._rows.append(row)
 
     def change_of(self, pixels: np.ndarray) -> Change | None:
         """Where the picture of the last step differs from that of the step before; None if these pixels are not of it."""
-        return self._changed[1] if self._changed is not None and self._changed[0] is pixels else None
+        return self._last_change[1] if self._last_change is not None and self._last_change[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
         """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
         # Most steps repeat the last one's info: where that is quick to tell, its text is at hand.
         last, self._last_info = self._last_info, None
         if type(info) is dict:
-            seen = (*map(type, info.values()),), (*info,), (*info.values(),)
+            seen = (*map(type, info), *map(type, info.values())), (*info,), (*info.values(),)
             if seen == last:  # types first: what is equal then is the same
                 self._last_info = last
                 return self._info_text
-            if _EXACT.issuperset(seen[0]) and _EXACT.issuperset(map(type, info)):
+            if _EXACT.issuperset(seen[0]):
                 self._last_info = seen
         kept = self._env.info_to_record(info)
         if isinstance(info, Mapping) and len(kept) < len(info) and type(self._env).info_to_record is PlayableEnv.info_to_record:
@@ -344,7 +348,7 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
     if dtype is not None:
         return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.array(values, dtype))])
     first = values[0]
-    if first.__class__ in _REPEATED and values.count(first) == len(values):
+    if (first.__class__ in _REPEATED or _is_short(first)) and values.count(first) == len(values):
         return _repeated(first, kind, len(values))
     return pa.array(values, kind)
 
@@ -355,7 +359,11 @@ def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
     return pa.nulls(number, kind) if value is None else pa.repeat(pa.scalar(value, kind), number)
 
 
-_REPEATED = {bool, int, str}
+_REPEATED = {bool, int}
+
+
+def _is_short(value: Any) -> bool:
+    return value.__class__ is str and len(value) < 200
 
 
 _NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}

@@ -278,8 +278,8 @@ def journal_schema(header: Header) -> pa.Schema:
     """Columns of a journal; snapshots come now and then.
 
     `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
-    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `interplay.record.changes` packs it.
-    Before 0.2.0 it was their palette indices, and the field had no metadata.
+    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `picture_changes` packs it. Before
+    0.2.0 it was their palette indices, and the field had no metadata.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
     if header.statistics:

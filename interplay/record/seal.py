@@ -17,9 +17,9 @@ import xxhash
 import zstandard
 
 from interplay.files import remove_parts, replacing
-from interplay.record.changes import unpacked
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, Journal
+from interplay.record.picture_changes import unpacked
 from interplay.record.rewards import NONFINITE_REWARDS, total_of
 from interplay.record.schema import CHANGES, DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.sealed import Episode, SeatHeld

@@ -70,7 +70,7 @@ def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | Non
             to_arrow(part, [None if value is None else value[key] for value in values], field.type)
             for key, (_, part), field in zip(keys, parts, kind, strict=True)
         ]
-        missing = pa.array([value is None for value in values], pa.bool_()) if None in values else None
+        missing = pa.array([value is None for value in values]) if any(value is None for value in values) else None
         return pa.StructArray.from_arrays(arrays, fields=list(kind), mask=missing)
     return pa.array([None if value is None else clean_text(value) for value in values], kind)
 

@@ -139,19 +139,25 @@ class Collection:
             shown = self._shown = self._by_what_they_watch()
         failed = None
         for watched, collectors in shown:
-            if watched is not None:
-                need, first, end = watched
-                now = step.readings[need][first:end]
-                if now == self._watched.get(watched) and not any(earned.values()):
-                    continue
-                self._watched[watched] = now
-            for collector in collectors:
+            for collector in collectors if watched is None or self._has_news(watched, step) else ():
                 try:
                     collector.see(step)
                 except Exception as error:  # whatever somebody's collector does: the game goes on
                     failed = [*(failed or ()), (collector, error)]
         for collector, error in failed or ():
             self._drop(collector, error)
+
+    def _has_news(self, watched: tuple[str, int, int], step: SeenStep) -> bool:
+        """Whether one of the bytes has changed, or a seat has earned something; of a reading without bytes nobody knows."""
+        need, first, end = watched
+        try:
+            now = bytes(step.readings[need][first:end])
+        except Exception:  # what its needs are is the world's to say: it is shown the step
+            return True
+        if now == self._watched.get(watched) and not any(step.earned.values()):
+            return False
+        self._watched[watched] = now
+        return True
 
     def _by_what_they_watch(self) -> list[tuple[tuple[str, int, int] | None, list[Collector]]]:
         shown: dict[tuple[str, int, int] | None, list[Collector]] = {}
@@ -303,6 +309,8 @@ class Collection:
 def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
     if missing := [need for need in collector.needs if need not in readings]:
         raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
+    if collector.watches is not None and collector.watches[0] not in collector.needs:
+        raise StatisticError(f"it watches {collector.watches[0]!r}, which is none of its needs\nRemedy: add it to `needs`.")
     collector.begin(setting, info)
 
 

@@ -134,8 +134,8 @@ class Collector:
         statistic: What it computes.
         count_names: Names of its counts.
         needs: What it reads of the world beside the info, by the names of `PlayableEnv.readings`: `ram`.
-        watches: The bytes by which it sees that something happens: of which need, the first one, and the one after the last. It
-            is not shown steps in which they stay as they were and no seat earns anything. None shows it every step.
+        watches: Bytes of one of its needs: name of the need, first byte, byte after the last. `see` is called only when these
+            bytes change or a seat earns something; with None, at every step.
     """
 
     statistic: Statistic

@@ -23,9 +23,9 @@ turned, or the values that the pointer asks for. `KeyMap.action` answers all of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +42,8 @@ POINTER_DEGREES = 0.15
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 POINTERS = ("x", "y")
+_MOST_KNOWN = 256
+"""Masks of which a map keeps what they mean."""
 
 
 @dataclass(frozen=True)
@@ -161,17 +163,21 @@ class KeyMap:
                 held -= {first, second}
         return held
 
-    @cached_property
-    def _of_mask(self) -> Callable[[int], tuple[dict[str, Any], list[tuple[float, float]]]]:
+    def _of_mask(self, mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
         """Of a mask of a composed map its entries, and the turns that are held. People hold the same keys for many steps."""
-
-        @lru_cache(256)
-        def of(mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
+        found = self._known.get(mask)
+        if found is None:
             held = self._held(mask)
             entries = {button: int(button in held) for button in self.entries}
-            return entries, [turn for button, turn in self.turns.items() if button in held]
+            found = entries, [turn for button, turn in self.turns.items() if button in held]
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[mask] = found
+        return found
 
-        return of
+    @cached_property
+    def _known(self) -> dict[int, tuple[dict[str, Any], list[tuple[float, float]]]]:
+        return {}
 
     def _pointed(self, turn: tuple[float, float], held: list[tuple[float, float]]) -> dict[str, Any]:
         """The entry of the pointer of a composed map, if it has one: what the mouse turned, and the turns that are held."""

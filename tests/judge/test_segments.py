@@ -424,7 +424,7 @@ def test_opening_a_study_of_segments_draws_them_once_and_refuses_what_cannot_be_
         (
             {"number": 2},
             SegmentError,
-            r"of 2 segments of \d+ steps, drawn from 6 games .* no two of them outside the held-out worlds",
+            r"2 segments were drawn from 6 games .* outside the held-out worlds no two of them",
         ),
         ({"entrants": ("seks",)}, NotFoundError, "unknown entrant 'seks'; did you mean 'seeks'"),
         ({"seat": "left"}, NotFoundError, "unknown seat 'left'"),

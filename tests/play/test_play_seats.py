@@ -119,6 +119,8 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
 
         def flush(self) -> None: ...
 
+        def change_of(self, pixels: Any) -> None: ...
+
         def step(self, action: Any, result: Any, *, timing: Any, **_: Any) -> None:
             self.timings.append(timing)
 

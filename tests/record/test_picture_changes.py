@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from interplay.record.changes import Changes, difference, packed, unpacked
+from interplay.record.picture_changes import PictureChanges, difference, packed, unpacked
 
 
 @pytest.mark.parametrize(("height", "width"), [(6, 8), (5, 7)])  # words of 8 pixels, and of one
 def test_pictures_come_back_from_what_changed_in_them(height: int, width: int) -> None:
     rng = np.random.default_rng(0)
     picture = rng.integers(0, 256, (height, width), np.uint8)
-    changes, pictures, parts = Changes(height, width), [], []
+    changes, pictures, parts = PictureChanges(height, width), [], []
     for number in range(40):
         if number % 10 == 9:  # all of it
             picture = rng.integers(0, 256, (height, width), np.uint8)
@@ -24,17 +24,21 @@ def test_pictures_come_back_from_what_changed_in_them(height: int, width: int) -
     assert len(parts[3]) == 8  # nothing changed
 
 
+def out_of_memory(_: np.ndarray) -> bytes:
+    raise MemoryError
+
+
 def test_a_difference_is_the_old_picture_xor_the_new_one_and_leaves_nothing_behind() -> None:
     rng = np.random.default_rng(1)
     before, after = rng.integers(0, 256, (2, 4, 10), np.uint8)
     after[:3] = before[:3]
-    first, second = Changes(4, 10), Changes(4, 10)
+    first, second = PictureChanges(4, 10), PictureChanges(4, 10)
     first.take(before)
     second.take(before)
     change = first.take(after)
     second.follow(change)
     assert np.array_equal(second.last, after)
-    canvas, words = difference(40, change)
-    assert np.array_equal(canvas.reshape(4, 10), before ^ after)
-    words[change.places] = 0
-    assert not canvas.any()
+    assert difference(40, change, np.ndarray.tobytes) == (before ^ after).tobytes()
+    with pytest.raises(MemoryError):
+        difference(40, change, out_of_memory)
+    assert difference(40, second.take(after), np.ndarray.tobytes) == bytes(40)

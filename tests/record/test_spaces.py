@@ -59,6 +59,13 @@ def test_values_come_back_and_so_does_the_space(space, seed, count):
     assert columns.to_arrow(space, values).type == pa.array(array).type
 
 
+def test_a_tuple_may_come_as_an_array():
+    space = spaces.Tuple((spaces.Discrete(3), spaces.Discrete(3)))
+    array = columns.to_arrow(space, [np.array([1, 2]), None])
+    assert list(columns.from_arrow(space, array.slice(0, 1))) == [(1, 2)]
+    assert array.null_count == 1
+
+
 def test_spaces_without_a_fixed_form_are_refused():
     with pytest.raises(RecordingError, match="spaces may be Discrete, Box"):
         columns.arrow_type(gymnasium.spaces.Sequence(spaces.Discrete(3)))

@@ -312,7 +312,7 @@ def test_the_commands_of_release_and_queries(people, capsys, tmp_path):
         out = capsys.readouterr()
         return status, out.out, " ".join(out.err.replace("│", " ").split())
 
-    assert "1 episode withheld: somebody who played did not agree." in run("release")[1]
+    assert "1 episode is withheld: somebody who played did not agree." in run("release")[1]
     status, said, _ = run("release", "participant-1", "--withhold", "--note", "e-mail")
     assert status == 0
     assert "e-mail" in said

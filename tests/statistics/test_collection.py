@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 
+import numpy as np
 import pytest
 
 from interplay.errors import NotFoundError
@@ -80,6 +81,13 @@ class Shown(Jumps):
 
     def see(self, step):
         self.counts["left"]["count"] += 1
+
+
+class Unneeded(Shown):
+    """Watches what it does not need."""
+
+    statistic = Statistic("unneeded", "Unneeded")
+    needs = ()
 
 
 def nothing():
@@ -166,6 +174,18 @@ def test_counts_that_are_no_finite_numbers_are_left_out():
     feed(collection, 5, 5)
     assert collection.values("left") == {"jumps": 1}
     assert {one.name for one in collection.measures()} == {"jumps"}
+
+
+def test_what_is_watched_must_be_needed_and_may_be_no_bytes():
+    assert of("Unneeded", "Jumps").left_out == {
+        "unneeded": "it watches 'ram', which is none of its needs\nRemedy: add it to `needs`."
+    }
+    for reading in (7, [1, 2, 3, 999], np.arange(4.0)):
+        collection = Collection([StatisticSpec(f"{__name__}:Shown", {})], SETTING, OWNERS)
+        collection.begin({}, {"ram": lambda reading=reading: reading})
+        feed(collection, 5, 5, reward=0.0)
+        assert collection.left_out == {}
+        assert collection.values("left")["shown"] == 1
 
 
 def test_what_a_world_does_not_offer_is_left_out():

@@ -1,6 +1,7 @@
 """Keys that compose a Dict action: the rule, its inverse, what a file may say, and that table maps stayed as they were."""
 
 import json
+from multiprocessing.reduction import ForkingPickler
 
 import gymnasium
 import numpy as np
@@ -162,6 +163,13 @@ def test_an_action_no_keys_give_has_no_mask(impossible):
 def test_a_turn_no_step_makes_is_none(camera):
     with pytest.raises(KeyError):
         KEYS.turn_of_action(action(camera=camera))
+
+
+def test_a_task_that_was_played_goes_to_other_processes():
+    task = find("basalt/find_cave")
+    before = len(ForkingPickler.dumps(task))
+    task.keys.resolve(1)
+    assert len(ForkingPickler.dumps(task)) >= before  # it raises if one cannot be
 
 
 def test_a_composed_task_survives_json():

@@ -235,7 +235,7 @@ def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_o
             if episode.is_video_only:  # copied as it is
                 bar.advance(done, episode.num_steps + 1)
             written.append(str(path))
-    said = f"Wrote {amount(len(written), 'file')} to {out}" + (f"; {len(kept)} were there already" if kept else "")
+    said = f"Wrote {amount(len(written), 'file')} to {out}" + (f"; there already: {len(kept)}" if kept else "")
     emit(
         {"written": written, "kept": kept, "num_withheld": num_withheld},
         as_json=as_json,
@@ -255,7 +255,7 @@ def _export_recordings(
         result = write(episodes, out, pseudonyms=open_pseudonyms(root), advance=lambda frames: bar.advance(done, frames))
     lines = [
         f"Wrote {amount(len(result.written), 'recording')} to {out}"
-        + (f"; {len(result.kept)} were there already" if result.kept else "")
+        + (f"; there already: {len(result.kept)}" if result.kept else "")
     ]
     lines += [f"left out {name}: {reason}" for name, reason in result.left_out.items()]
     document = {"written": result.written, "kept": result.kept, "left_out": result.left_out, "num_withheld": num_withheld}
@@ -372,7 +372,7 @@ def pull(
     lines = ["REFUSED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in pulled.refused.items()]
     lines.append(
         f"Fetched {amount(len(pulled.fetched), 'episode')}, {pulled.size_bytes / 1e6:,.1f} MB; "
-        f"{len(pulled.there_already)} were there already; {len(pulled.refused)} refused."
+        f"there already: {len(pulled.there_already)}; refused: {len(pulled.refused)}."
     )
     if pulled.num_withheld:
         lines.append(f"That server kept {pulled.num_withheld:,} back: somebody in them did not agree to a release.")

@@ -60,7 +60,7 @@ def release(
     lines = [
         f"{amount(counts.without_people, 'episode')} without people may be released.",
         f"{amount(counts.agreed, 'episode')} with people may be released.",
-        f"{amount(counts.withheld, 'episode')} withheld: somebody who played did not agree.",
+        f"{amount(counts.withheld, 'episode is', 'episodes are')} withheld: somebody who played did not agree.",
     ]
     if choices:
         rows = [

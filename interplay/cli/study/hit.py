@@ -22,6 +22,7 @@ from interplay.cli.common import (
 )
 from interplay.cli.study.opened import opened_hint
 from interplay.errors import InterplayError
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.definition import Study
@@ -82,7 +83,7 @@ def hit(
     if send and (missing := document["cost"]["hits"]):
         api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
         total = f"{document['cost']['total_cents'] / 100:.2f} USD with fees"
-        progress_console.print(f"Making {missing} HIT{'s' if missing > 1 else ''} ({_place(service)}), {total} ...")
+        progress_console.print(f"Making {amount(missing, 'HIT')} ({_place(service)}), {total} ...")
         orders = ledger.send(version, orders, service, api)
     document |= {"is_sent": send, "orders": [_order(order) for order in orders], "hits": ledger.made(study)}
     again = f"interplay study hit {study} --address {shlex.quote(address)} --send"

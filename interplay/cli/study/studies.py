@@ -101,7 +101,7 @@ def open_study(
             f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
         )
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
-        which = f"{older} HIT{'s' if older > 1 else ''} of other versions"
+        which = f"{amount(older, 'HIT')} of other versions"
         lines.append(f"Note: {which} may still be on Mechanical Turk, with the old texts; end them there.")
     if local is not None:
         lines.append("Note: these links work on this machine; for people elsewhere give --address.")
@@ -435,7 +435,7 @@ def _summary(study: Study) -> list[str]:
     """A few lines that say what a study asks and gives."""
     wage = study.pay
     count = study.num_answers
-    per_visit = "as many comparisons as people like" if count is None else f"{count} comparison{'s' if count > 1 else ''}"
+    per_visit = "as many comparisons as people like" if count is None else amount(count, "comparison")
     if study.play is not None:
         num = len(study.play.variants)
         per_visit = "one game, as often as needed" if num == 1 else f"one of {num} variants, {study.play.choice}"

@@ -28,6 +28,7 @@ from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.replies import Reply, clean, read, read_action
 from interplay.explore.evaluation.settings import Settings
+from interplay.wording import amount
 
 _LOG_CHARS = 2000
 """Of a reply in the messages of the log; the run's file has all of it."""
@@ -231,7 +232,7 @@ class Player:
         if self.game.num_steps == begin:
             self.game.hold({}, 1)
         ticks = self.game.num_steps - begin
-        said = f"{f'Not done: {why}' if why else 'Done'}. It took {ticks} tick{'s' if ticks > 1 else ''}."
+        said = f"{f'Not done: {why}' if why else 'Done'}. It took {amount(ticks, 'tick')}."
         return [ContentText(text=said), *self._seen()]
 
 

@@ -69,8 +69,8 @@ class SegmentStudies:
         )
         if not any(_can_be_compared(one, other) for one, other in itertools.combinations(drawn, 2)):
             raise SegmentError(
-                f"of {amount(len(drawn), 'segment')} of {num_steps} steps, drawn from {amount(len(games), 'game')} of "
-                f"{task.id}, no two of them outside the held-out worlds can be compared\n"
+                f"{amount(len(drawn), 'segment was', 'segments were')} drawn from {amount(len(games), 'game')} of {task.id}; "
+                f"outside the held-out worlds no two of them can be compared\n"
                 "Remedy: write a larger number, fewer seconds, or choose more games."
             )
         self._look(drawn[0], task)

@@ -16,7 +16,7 @@ from isal import isal_zlib
 
 from interplay.envs import Frame
 from interplay.play.connections import wire
-from interplay.record.changes import Change, Changes, difference
+from interplay.record.picture_changes import Change, PictureChanges, difference
 
 Codec = Literal["palette", "jpeg"]
 JPEG_QUALITY = 85
@@ -46,7 +46,7 @@ class FrameEncoder:
         self._resizes = size is not None
         self.palette: np.ndarray | None = None
         self._colours: ColourTable | None = None
-        self._changes = Changes(self.height, self.width)
+        self._changes = PictureChanges(self.height, self.width)
         self._last_step = -1
         self._last_ms = 0
         self._last_jpeg: bytes | None = None
@@ -113,7 +113,7 @@ class FrameEncoder:
             pixels = indices
         else:
             return self._encode_jpeg(pixels, step, time_ms, reward, flags)
-        if change is None or step != self._last_step + 1:
+        if change is None or self._last_step < 0 or step != self._last_step + 1:
             change = self._changes.take(pixels)
         else:
             self._changes.follow(change)
@@ -174,10 +174,7 @@ class FrameEncoder:
 
 def _deflated(num_pixels: int, change: Change) -> bytes:
     """A picture XOR the one before."""
-    canvas, words = difference(num_pixels, change)
-    payload = isal_zlib.compress(canvas, 1, _RAW_DEFLATE)
-    words[change.places] = 0
-    return payload
+    return difference(num_pixels, change, lambda picture: isal_zlib.compress(picture, 1, _RAW_DEFLATE))
 
 
 @functools.cache

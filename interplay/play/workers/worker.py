@@ -55,9 +55,6 @@ _MAX_IDLE_WORLDS = 64
 and keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
 _MAX_IDLE_LARGE_WORLDS = 4
 """Of one task whose worlds take 20 MB each."""
-_TURN_US = 10_000
-"""Ticking stops for what players send and for what they are sent after so long, even if more is due: a world that takes longer
-than its frame interval is always due."""
 _READ_AFTER_US = 5_000
 """What players send waits for the next step if that is due so soon: it is in place for it, and wakes nobody by itself."""
 _WRITE_AFTER_US = 700_000

@@ -1,4 +1,4 @@
-"""What changes from picture to picture, in most games little: found once a step, for the recording and for the players.
+"""Finds which parts of a picture changed, once a step, for the recording and for the players.
 
 Pictures are palette indices, taken as words of 8 pixels, or of one where their number is not divisible by 8.
 """
@@ -6,7 +6,7 @@ Pictures are palette indices, taken as words of 8 pixels, or of one where their 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ class Change(NamedTuple):
     bits: np.ndarray
 
 
-class Changes:
+class PictureChanges:
     """Finds where each picture differs from the one before.
 
     Args:
@@ -70,14 +70,18 @@ class _Canvases(threading.local):
 _canvases = _Canvases()
 
 
-def difference(num_pixels: int, change: Change) -> tuple[np.ndarray, np.ndarray]:
-    """A picture XOR the one before, uint8, shape (num_pixels,), and its words: set those of `change.places` to 0 after use."""
+def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
+    """What `use` makes of a picture XOR the one before: uint8, shape (num_pixels,), to be read at once and not kept."""
     canvas = _canvases.of_size.get(num_pixels)
     if canvas is None:
         pixels = np.zeros(num_pixels, np.uint8)
         canvas = _canvases.of_size[num_pixels] = pixels, pixels.view(_word(num_pixels))
-    canvas[1][change.places] = change.bits
-    return canvas
+    picture, words = canvas
+    words[change.places] = change.bits
+    try:
+        return use(picture)
+    finally:
+        words[change.places] = 0
 
 
 # In journals: for each picture of a batch the number of words that changed (int64), where they are (int64 each), and what they
