@@ -23,8 +23,8 @@ def heard():
 
 def nap(folder: Path, number: int, duration_s: float):
     """Say in a file that this job began, sleep, and say that it came to its end or was left."""
-    (folder / f"{number}.began").touch()
     try:
+        (folder / f"{number}.began").touch()
         time.sleep(duration_s)
         (folder / f"{number}.ended").touch()
     finally:

@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     assert run("demos", "embed", folder, "--vpt", network, "--out", out) == 1
     said = capsys.readouterr().out
     assert "Wrote 1 shard" in said
-    assert "5 failed" in said
+    assert "failed: 5" in said
     for expected in (
         "FAILED cut: ",
         "FAILED headless: ",
