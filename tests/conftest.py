@@ -109,10 +109,7 @@ def statements_compiled_once(first_engines, empty_tables):
     migrate = database._migrate
 
     def migrate_and_share(engine: Engine) -> None:
-        if engine.dialect.name == "sqlite":
-            with closing(engine.raw_connection()) as opened:
-                if not opened.execute("SELECT 1 FROM sqlite_master").fetchall():
-                    empty_tables.backup(opened.driver_connection)
+        warm_process.give_tables(engine, empty_tables)
         migrate(engine)
         one = first_engines.setdefault(engine.dialect.name, engine)
         one._compiled_cache.capacity = 2000

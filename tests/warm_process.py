@@ -199,6 +199,14 @@ class _Shared:
         return started
 
 
+def give_tables(engine: Any, migrated: sqlite3.Connection) -> None:
+    """Copy the tables of a database that was migrated into one that is empty, if it is SQLite's."""
+    if engine.dialect.name == "sqlite":
+        with closing(engine.raw_connection()) as opened:
+            if not opened.execute("SELECT 1 FROM sqlite_master").fetchall():
+                migrated.backup(opened.driver_connection)
+
+
 def with_empty_tables() -> None:
     """From now on an empty SQLite database is not migrated step by step here: it gets the tables of one that was."""
     from interplay.store import Database, database
@@ -211,10 +219,7 @@ def with_empty_tables() -> None:
     migrate = database._migrate
 
     def copy_and_migrate(engine: Any) -> None:
-        if engine.dialect.name == "sqlite":
-            with closing(engine.raw_connection()) as opened:
-                if not opened.execute("SELECT 1 FROM sqlite_master").fetchall():
-                    empty.backup(opened.driver_connection)
+        give_tables(engine, empty)
         migrate(engine)
 
     database._migrate = copy_and_migrate
