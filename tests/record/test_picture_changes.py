@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 
+from interplay.envs import Frame, make
+from interplay.envs.atari import PALETTE
+from interplay.record import Owner, RecordedEpisode, RecordingError
 from interplay.record.picture_changes import PictureChanges, difference, packed, unpacked
+from interplay.tasks import find
 
 
 @pytest.mark.parametrize(("height", "width"), [(6, 8), (5, 7)])  # words of 8 pixels, and of one
@@ -42,3 +46,24 @@ def test_a_difference_is_the_old_picture_xor_the_new_one_and_leaves_nothing_behi
     with pytest.raises(MemoryError):
         difference(40, change, out_of_memory)
     assert difference(40, second.take(after), np.ndarray.tobytes) == bytes(40)
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (Frame(np.zeros((105, 160), np.uint8), PALETTE), "changed the size of its pictures; record it with frames='replay'"),
+        (
+            Frame(np.zeros((210, 160), np.uint8), PALETTE[::-1]),
+            "changed its palette; record it with frames='video'",
+        ),
+    ],
+)
+def test_pictures_that_no_longer_fit_are_refused_with_what_to_do(archive, frame, said) -> None:
+    task = find("atari/breakout")
+    env = make(task)
+    played = RecordedEpisode(env, archive.recorder(task, env, seed=1, owners={"player": Owner("me", "human")}))
+    played.start(1)
+    env.view = lambda: frame
+    with pytest.raises(RecordingError, match=said):
+        played.step({"player": 0})
+    env.close()
