@@ -92,12 +92,14 @@ class Recorder:
     Attributes:
         oldest_us: What `step`'s clock said at the oldest step not written yet; None when all are.
         collection: The statistics of the episode, which `RecordedEpisode` feeds.
+        snapshots_at: One of the steps with a snapshot, which come every `env.snapshot_steps`.
     """
 
     def __init__(self, path: Path, env: PlayableEnv, header: Header, *, num_steps: int = 0) -> None:
         self.path = path
         self.episode_id = header.episode
         self.num_steps = num_steps
+        self.snapshots_at = 0
         self._env = env
         self._header = header
         self._seats = header.seats
@@ -230,7 +232,7 @@ class Recorder:
             row += (self._env.drawn_height,)
         if self._header.observation_space is not None:
             row += (spaces.copied(observation),)
-        is_kept = self.num_steps % self._env.snapshot_steps == 0 and self.num_steps
+        is_kept = self.num_steps and (self.num_steps - self.snapshots_at) % self._env.snapshot_steps == 0
         row += (self._env.snapshot() if is_kept else None,)
         if self._header.statistics:
             row += (self.collection.state() if is_kept and self.collection.num_steps == self.num_steps else None,)

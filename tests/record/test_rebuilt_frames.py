@@ -14,6 +14,7 @@ from interplay.envs.voxel import VoxelEnv
 from interplay.record import Archive, Episode
 from interplay.record.frames import ReplaySource
 from interplay.record.schema import frame_hash
+from interplay.record.verify import verify
 from interplay.tasks import find
 
 NUM_STEPS = 450
@@ -56,6 +57,21 @@ def show(replay: ReplaySource, step: int) -> int:
 def test_the_block_world_keeps_a_snapshot_in_each_ten_seconds(walked):
     assert walked.num_steps == NUM_STEPS
     assert sorted(walked.snapshots()) == [200, 400]
+
+
+def test_snapshots_of_games_that_begin_together_come_by_turns(walked, tmp_path, monkeypatch):
+    monkeypatch.setattr(VoxelEnv, "snapshot_steps", 5)
+    archive = interplay.record.open(tmp_path)
+    env = VoxelEnv(walked.task)
+    recorder = archive.recorder(walked.task, env, seed=3, actor="tester", actor_kind="agent")
+    recorder.snapshots_at = 7
+    recorder.start(*env.reset(seed=3))
+    for step, action in enumerate(walked.actions()[:14]):
+        recorder.step(action, env.step(action), clock_us=step * 50_000)
+    episode = archive.seal(recorder.finish("quit"))
+    assert sorted(episode.snapshots()) == [2, 7, 12]
+    assert verify(episode).equal
+    archive.close()
 
 
 def test_a_jump_begins_at_the_nearest_snapshot_and_draws_nothing_on_its_way(walked):

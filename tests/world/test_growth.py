@@ -170,7 +170,7 @@ def test_cells_that_are_not_read_would_have_had_no_turn() -> None:
             world.grid.set(int(x), int(y), int(z), int(state))
         draws = np.random.default_rng(world.ticks).bit_generator.random_raw(1944)
         rest = draws, (4, 12, 4, 12), 3, 0
-        plots, touched = growth._growing(world)
+        plots, touched = growth.growing(world)
         ruled, *others = growth._drawn(blocks, light, growth._TURNS, growth._SOIL, *rest, plots, touched)
         all_ruled, *all_others = growth._drawn(blocks, light, growth._TURNS, growth._SOIL, *rest, plots, everything)
         assert np.where(ruled < 0, ~ruled, ruled).tolist() == all_ruled.tolist()

@@ -33,6 +33,7 @@ from interplay.envs.voxel.starts import STARTS, put
 from interplay.errors import InterplayError, unknown_name
 from interplay.tasks import Task
 from interplay.world import Action, Stack, World, WorldError
+from interplay.world.blocks.growth import growing
 from interplay.world.commands.commands import DIFFICULTIES, rule_value
 from interplay.world.player import screens
 from interplay.world.player.inventory import CARRIED
@@ -41,6 +42,7 @@ from interplay.world.registry.items import BY_NAME
 from interplay.world.render import hud
 from interplay.world.render.renderer import MOST_GAMMA
 from interplay.world.scene.encoder import SceneEncoder, generated_land
+from interplay.world.scene.shared import Shared
 from interplay.world.scene.tables import static_tables
 from interplay.world.state import Player
 from interplay.world.terrain.generate import KINDS
@@ -139,6 +141,7 @@ class VoxelEnv(PlayableEnv):
             if width % 4 == height % 4 == 0:
                 self.heights = (height, height * 3 // 4, height // 2)
         self._world: World | None = None
+        self._shared: Shared | None = None  # kept for the browsers that will draw it
         self._origin: list[int] | None = None
         self._pictures: dict[str, np.ndarray] = {}
         self._num_steps = 0
@@ -211,7 +214,7 @@ class VoxelEnv(PlayableEnv):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode; the same seed starts the same one."""
         super().reset(seed=seed)
-        self._world, self._over = None, True  # a reset that fails leaves nothing to step
+        self._world, self._shared, self._over = None, None, True  # a reset that fails leaves nothing to step
         self._pictures.clear()
         chosen = self._options
         world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
@@ -372,6 +375,11 @@ class VoxelEnv(PlayableEnv):
         hides = backends.of(self.task).hides_land(self.task)
         return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=hides)
 
+    def get_scene_ready(self) -> None:
+        """As `PlayableEnv.get_scene_ready`."""
+        self._shared = Shared.of(self.world)
+        growing(self.world)
+
     def replayed_scene_of(self, seat: str) -> SceneEncoder:
         """As `PlayableEnv.replayed_scene_of`."""
         return SceneEncoder(self.world, self.task.seats.index(seat), gamma=self._options["gamma"], has_land=True)
@@ -472,7 +480,7 @@ class VoxelEnv(PlayableEnv):
             raise
         except (ValueError, KeyError, TypeError, InterplayError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
-        self._world, self._origin = world, origin
+        self._world, self._shared, self._origin = world, None, origin
         self._pictures.clear()
         self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
 
@@ -483,7 +491,7 @@ class VoxelEnv(PlayableEnv):
             EnvError: Before the first reset.
         """
         other = copy.copy(self)
-        other._world, other._pictures, other._renderers = self.world.fork(), dict(self._pictures), {}
+        other._world, other._shared, other._pictures, other._renderers = self.world.fork(), None, dict(self._pictures), {}
         other._earned, other._done = {seat: set(names) for seat, names in self._earned.items()}, set(self._done)
         other.action_space, other.observation_space = copy.deepcopy((self.action_space, self.observation_space))
         other._np_random = copy.deepcopy(self._np_random)

@@ -33,6 +33,7 @@ import interplay.record
 from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
+from interplay.garbage import collect_beside
 from interplay.play import tables
 from interplay.play.partners.asking import Helper, HelperDriver
 from interplay.play.partners.driving import Driver, InsideDriver, reason_of
@@ -70,6 +71,8 @@ _LAND_AFTER_US = 100_000
 _WATCHED_TAKES_US = 8_000
 """A picture for who only watches is made when no step is due for so long, and for twice as long as the last one took; never
 else."""
+_SNAPSHOTS_APART = 61
+"""Steps from the snapshots of one game to those of the next."""
 _MAX_READY_WORLDS = 2
 """Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
@@ -285,8 +288,7 @@ class Worker:
                 self._archive.statistics = tuple(map(StatisticSpec.from_json, command.statistics))
                 self._agents = Helper(command.agents)
                 self._take_place(command.place, command.num_workers)
-                gc.collect()
-                gc.freeze()  # what is loaded now stays: collections need not look at it again
+                collect_beside(lambda: any(one.running for one in list(self._episodes.values())))
             case channel.Prepare():
                 threading.Thread(target=self._make_ready, args=(command,), name="prepare", daemon=True).start()
             case channel.Open():
@@ -503,9 +505,21 @@ class Worker:
         try:
             env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
             live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
+            if live.tables is not None:
+                env.get_scene_ready()
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
+        self._jobs.put(partial(self._load, live.env.task))
         return lambda: self._opened(live)
+
+    def _load(self, task: Task) -> Callable[[], None]:
+        """Load what the steps of a world need, which each would otherwise wait for when it first does: while its players come."""
+        try:
+            with self._preparing:
+                self._prepare(task, load=True)
+        except Exception:
+            log.exception("what worlds of %s need could not be loaded", task.id)
+        return lambda: None
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
         """Name of the file with which browsers can draw this world, written unless it is there."""
@@ -576,6 +590,7 @@ class Worker:
                     session_id=command.session,
                     episode_id=command.episode,
                 )
+                recorder.snapshots_at = _SNAPSHOTS_APART * episode.number  # by turns, also of games that begin together
                 episode.open_journal(recorder)
         except Exception as error:
             return lambda failure=error: self._fail(episode.number, failure)
@@ -607,6 +622,7 @@ class Worker:
             live.abandon()
             return
         self._episodes[live.number] = live
+        gc.freeze()  # the many objects of a world need not be looked at while others play
         if live.number in self._cancelled:
             self._cancelled.discard(live.number)
             if live.recorder is None:

@@ -72,7 +72,7 @@ def random_ticks(world: World) -> None:
     num = (x1 - x0 + 1) * (z1 - z0 + 1) * ((sy + 15) >> 4) * speed
     draws = world.rng.bit_generator.random_raw(num)  # whose upper 62 bits count
     ruled, grown, states, decayed = _drawn(
-        blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, sky_darkening(world.time), *_growing(world)
+        blocks, world.grid.light, _TURNS, _SOIL, draws, (x0, x1, z0, z1), speed, sky_darkening(world.time), *growing(world)
     )
     touches = world.grid.num_touches
     for cell in ruled.tolist():
@@ -155,8 +155,9 @@ _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictio
 """Of each grid what `_look_over` writes, and which squares of columns were touched since."""
 
 
-def _growing(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """The plots of a world, and the squares of columns that were touched since they were looked over."""
+def growing(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """The plots of a world, and the squares of columns that were touched since they were looked over; the first time it takes
+    some milliseconds."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
@@ -174,7 +175,7 @@ def _growing(world: World) -> tuple[np.ndarray, np.ndarray]:
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _look_over(blocks, turns, catches, plots, touched):
     """Find out what the plots of touched squares of columns have."""
     sx, sz, sy = blocks.shape

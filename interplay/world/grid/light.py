@@ -181,7 +181,7 @@ def _from_above(lighting_of_state):
     return 15 if taken == 0 else 15 - taken
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _lit(blocks, light, lighting):
     sx, sz, sy = blocks.shape
     lowest = np.empty((sx + 2, sz + 2), np.int32)  # lowest cell of a column that the sky lights straight; a rim of 0 around
@@ -359,7 +359,7 @@ def _nearer(skip, row, line, most):
         skip[y] = min(skip[y], row[y])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _sweep(skip, x0, z0, x1, z1, most):
     """Exact distances by two sweeps over columns, one forward and one back; columns outside the box keep theirs."""
     sx, sz, sy = skip.shape
@@ -388,7 +388,7 @@ def _sweep(skip, x0, z0, x1, z1, most):
                         own[y] = own[y + 1] + 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _start(blocks, skip, x0, z0, x1, z1, most):
     for x in range(x0, x1 + 1):
         for z in range(z0, z1 + 1):

@@ -57,7 +57,7 @@ class Original:
         return tuple(mapped)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _bring(copy, now, before):
     """Make a copy of `before` equal to `now`, by touching only pages of it that differ; all three are flat words."""
     words = _PAGE // 8

@@ -43,7 +43,7 @@ MIN_DEPTH = 10
 """Steps underground that make an opening the mouth of a cave."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-def]
     """Cells where one can come on foot from (x0, y0, z0): int32, shape (N, 3) of x, z, y in the order reached."""
     sx, sz, sy = blocks.shape
@@ -79,7 +79,7 @@ def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-de
     return queue[:end].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ways_in(blocks, cells, roofs, passable):  # type: ignore[no-untyped-def]
     """For each reached cell: which opening it lies behind (index into `cells`, -1 in the open) and how many steps in."""
     sx, sz, sy = blocks.shape
@@ -152,7 +152,7 @@ def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple
     return tuple(sorted(kept, key=lambda at: ((at[0] - x) ** 2 + (at[2] - z) ** 2, at)))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _dig(blocks, x, y, z, radius, height, water):  # type: ignore[no-untyped-def]
     """A rounded hole with a level floor at `y`; stays out of water and off the bottom."""
     sx, sz, sy = blocks.shape

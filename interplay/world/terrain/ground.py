@@ -38,7 +38,7 @@ such that as much ore comes of them as there (minecraft.wiki, Ore, before 1.18: 
 3 diamonds and 3 lapis on 16 x 16 columns), though our veins are round."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _across(lattice: np.ndarray, x: int, z: int, out: np.ndarray) -> None:
     """The column of a lattice over (x, z), interpolated between its four neighbours."""
     i, k = x // _STEP, z // _STEP
@@ -49,13 +49,13 @@ def _across(lattice: np.ndarray, x: int, z: int, out: np.ndarray) -> None:
         out[j] = a + v * (b - a)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _at(column: np.ndarray, y: int) -> float:
     j = y // _STEP
     return column[j] + (y % _STEP) / _STEP * (column[j + 1] - column[j])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):  # type: ignore[no-untyped-def]
     """Stone, ground and water of every column. `rough` is by how many blocks noise in space shifts the ground."""
     sx, sz, sy = blocks.shape
@@ -96,7 +96,7 @@ def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):
                     blocks[x, z, y] = _BEDROCK
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyped-def]
     """Caves: tunnels where two fields of noise are both near 0, rooms where a third is high.
 
@@ -125,7 +125,7 @@ def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyp
                     blocks[x, z, y] = _LAVA if y <= LAVA_TOP else AIR
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _hold(blocks) -> None:  # type: ignore[no-untyped-def]
     """Put stone under what would fall, sand and gravel over caves, and where water would run into them."""
     sx, sz, sy = blocks.shape
@@ -145,7 +145,7 @@ def _hold(blocks) -> None:  # type: ignore[no-untyped-def]
                         blocks[x, z, y] = _SANDSTONE if here == _SAND else _STONE
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-def]
     """Lumps of ore: each is two overlapping balls, `middles` shape (N, 6); only blocks in `hosts` become ore."""
     sx, sz, sy = blocks.shape
@@ -163,7 +163,7 @@ def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-de
                                 blocks[x, z, y] = states[n]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Height of the highest cell of each column whose state is `wanted`; int16, shape (SX, SZ); -1 if there is none."""
     sx, sz, sy = blocks.shape
@@ -177,7 +177,7 @@ def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def lowest_around(heights: np.ndarray, reach: int) -> np.ndarray:
     """The least value within `reach` columns of each, as a square; same shape and dtype."""
     sx, sz = heights.shape

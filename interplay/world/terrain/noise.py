@@ -12,7 +12,7 @@ from numba import njit
 _MASK = 0xFFFFFFFF
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def mixed(seed: int, x: int, y: int, z: int) -> int:
     """A number from 0 to 2**32 - 1 that looks random, the same for the same point. Factors are primes below 2**31."""
     h = (seed * 1013904223 + x * 374761393 + y * 668265263 + z * 1440662683) & _MASK
@@ -21,18 +21,18 @@ def mixed(seed: int, x: int, y: int, z: int) -> int:
     return h ^ (h >> 16)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _ease(t: float) -> float:
     return t * t * t * (t * (t * 6.0 - 15.0) + 10.0)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slope2(seed: int, x: int, z: int, dx: float, dz: float) -> float:
     h = mixed(seed, x, 0, z)
     return ((h & 0xFFFF) / 32768.0 - 1.0) * dx + ((h >> 16) / 32768.0 - 1.0) * dz
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def noise2(seed: int, x: float, z: float) -> float:
     """Noise in the plane with lattice points one apart."""
     ix, iz = int(np.floor(x)), int(np.floor(z))
@@ -47,7 +47,7 @@ def noise2(seed: int, x: float, z: float) -> float:
     return 1.4 * (a + v * (c - a))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _slope3(seed: int, x: int, y: int, z: int, dx: float, dy: float, dz: float) -> float:
     h = mixed(seed, x, y, z)
     gx = (h & 0x3FF) / 512.0 - 1.0
@@ -56,7 +56,7 @@ def _slope3(seed: int, x: int, y: int, z: int, dx: float, dy: float, dz: float) 
     return gx * dx + gy * dy + gz * dz
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def noise3(seed: int, x: float, y: float, z: float) -> float:
     """Noise in space with lattice points one apart."""
     ix, iy, iz = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
@@ -77,7 +77,7 @@ def noise3(seed: int, x: float, y: float, z: float) -> float:
     return 1.3 * (low + v * (high - low))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def field2(seed: int, sx: int, sz: int, scale: float, octaves: int) -> np.ndarray:
     """Noise over a map: float64, shape (sx, sz).
 
@@ -96,7 +96,7 @@ def field2(seed: int, sx: int, sz: int, scale: float, octaves: int) -> np.ndarra
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def lattice3(seed: int, nx: int, nz: int, ny: int, step: int, scale: float, scale_y: float, octaves: int) -> np.ndarray:
     """Noise in space at every `step`-th cell, to interpolate between: float64, shape (nx, nz, ny)."""
     out = np.empty((nx, nz, ny), np.float64)
