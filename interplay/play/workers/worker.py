@@ -513,7 +513,7 @@ class Worker:
         return lambda: self._opened(live)
 
     def _load(self, task: Task) -> Callable[[], None]:
-        """Load what the steps of a world need, which each would otherwise wait for when it first does: while its players come."""
+        """Load, while its players come, what the steps of a world need: the first of each kind would wait for it."""
         try:
             with self._preparing:
                 self._prepare(task, load=True)
