@@ -50,6 +50,11 @@ def _unsupported(space: spaces.Space) -> RecordingError:
     )
 
 
+def load_arrow() -> None:
+    """Make a first array: Arrow loads pandas for it where that is installed, a third of a second that a game need not wait."""
+    pa.array([0])
+
+
 def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
     """Values of a space as an Arrow array; None becomes null.
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
@@ -184,13 +184,12 @@ def _sqlite_begin(connection) -> None:
 
 def _migrate(engine: Engine) -> None:
     """Bring the schema to the newest revision; does nothing when it is there."""
-    from alembic import command  # imported here: 0.1 s that read-only commands on a current database could not avoid anyway
-    from alembic.config import Config
-    from alembic.runtime.migration import MigrationContext
-
     with engine.connect() as connection:
-        if MigrationContext.configure(connection).get_current_revision() == _newest_revision():
+        if _revision(connection) == _newest_revision():
             return
+    from alembic import command  # a quarter of a second that nobody needs whose database is current
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     # One transaction, begun here: Alembic would commit after each revision on SQLite, and two processes that open a new file
@@ -203,9 +202,13 @@ def _migrate(engine: Engine) -> None:
         command.upgrade(config, "head")
 
 
-@cache
-def _newest_revision() -> str | None:
-    """Read from the migrations once, however many databases a process opens."""
-    from alembic.script import ScriptDirectory
+def _revision(connection: Connection) -> str | None:
+    """The schema's revision, as Alembic notes it."""
+    noted = inspect(connection).has_table("alembic_version")
+    return connection.scalar(text("SELECT version_num FROM alembic_version")) if noted else None
 
-    return ScriptDirectory(str(_MIGRATIONS)).get_current_head()
+
+@cache
+def _newest_revision() -> str:
+    """The number that the name of the last migration begins with."""
+    return max(path.name for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))[:4]

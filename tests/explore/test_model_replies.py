@@ -7,7 +7,7 @@ import pytest
 
 from interplay.envs.minerl_actions import read as read_minerl
 from interplay.explore.evaluation import replies
-from interplay.explore.evaluation.replies import KINDS, MEMORY_CHARS, read, read_action
+from interplay.explore.evaluation.replies import KINDS, MEMORY_CHARS, MOST_CHARS, read, read_action
 
 GOOD = '{"thought": "on", "action": {"forward": 1, "camera": [0, 10]}, "memory": "a tree"}'
 
@@ -134,7 +134,7 @@ def hostile(rng: random.Random, *, end: str = "ESC") -> str:
                 lambda: "a" * 200_000,
                 lambda: "",
             ]
-        )()
+        )()[: 20 * MOST_CHARS]  # else some have a hundred million
     return text
 
 

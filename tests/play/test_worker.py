@@ -108,6 +108,32 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
         process.wait(60)
 
 
+SPACES_AND_DATABASE = """
+import sys
+import interplay.record
+from interplay.record.spaces import to_arrow
+from gymnasium.spaces import MultiBinary
+
+def main(descriptor):
+    before = {name.partition(".")[0] for name in sys.modules}
+    interplay.record.open(".").close()
+    to_arrow(MultiBinary(2), [[0, 1]])
+    print(sorted({name.partition(".")[0] for name in sys.modules} - before), file=open("said", "w"))
+"""
+
+
+def test_a_process_loads_nothing_when_it_opens_the_archive_and_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pandas and Alembic would take half a second of a game."""
+    (tmp_path / "spaces_and_database.py").write_text(SPACES_AND_DATABASE)
+    interplay.record.open(tmp_path).close()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    process, ours = starting.start("spaces_and_database")
+    ours.close()
+    assert process.wait(60) == 0
+    assert (tmp_path / "said").read_text() == "[]\n"
+
+
 def test_the_worker_of_the_baseline_in_the_benchmark_runs_too(tmp_path: Path) -> None:
     interplay.record.open(tmp_path).close()
     process, ours = starting.start("bench.crowdplay_worker")

@@ -13,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from warm_process import WITH_BLOCK_WORLD, WarmProcess
 
 from interplay.store import Answer, Ban, Base, Database, EpisodeRow, Match, Participant, Problem, StoreError, entrants
@@ -87,6 +88,17 @@ def test_opening_twice_changes_nothing(tmp_path):
     second = Database.open(url)
     with second.read() as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(Participant)) == 1
+
+
+def test_a_current_database_opens_without_alembic(tmp_path):
+    url = f"sqlite:///{tmp_path}/interplay.db"
+    Database.open(url).close()
+    with patch.dict("sys.modules", {"alembic": None}):
+        Database.open(url).close()
+
+
+def test_the_newest_revision_is_the_one_that_no_other_follows():
+    assert ScriptDirectory(str(database_module._MIGRATIONS)).get_current_head() == database_module._newest_revision()
 
 
 OPEN = """
