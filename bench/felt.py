@@ -7,7 +7,10 @@ without a graphics card. All times are of the page's own clock; delays are put i
 
 join: from Start to the countdown and to the first picture, seconds, and the kB that its socket had brought by then.
 smooth: pictures of 640 x 360 a second in a village, walking and turning, with the page's smaller pictures off, and the
-milliseconds of the page's JavaScript in each.
+milliseconds of the page's JavaScript for each. `script_cpu_ms`, which the bar is about, is what all of the page's scripts took
+of the processor. `script_ms` is the time from the beginning to the end of what draws, the median, and `script_ms_max` the
+longest: where there is no graphics card, they also have what else runs on the processor (workers, the graphics process, the
+server, other programs) while it keeps the page waiting.
 arriving: the longest time between two pictures of a game's first seconds, while the land comes, of the page as it is; `picture`
 is its size in CSS pixels, `pixels` how many were drawn.
 felt, with each delay: the number of the first picture that is turned, of those begun after the page got the press of a key that
@@ -32,7 +35,7 @@ from bench.scenes import FLAGS
 from bench.served import served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, CDPSession, Page
 
 TASK, VILLAGE = "basalt/make_waterfall", "basalt/create_village_animal_pen"
 SIZE = (640, 360)
@@ -141,16 +144,25 @@ def _walking(page: Page) -> None:
 def _smooth(browser: Browser, address: str, seconds: float) -> dict[str, Any]:
     page = _open(browser, address, VILLAGE, 0, SIZE)
     _walking(page)
-    first = page.evaluate("felt.frames.length")
+    chromium = page.context.new_cdp_session(page)
+    chromium.send("Performance.enable", {"timeDomain": "threadTicks"})
+    first, before = page.evaluate("felt.frames.length"), _script_cpu_s(chromium)
     page.wait_for_timeout(1000 * seconds)
-    frames = page.evaluate("felt.frames")[first:]
+    spent, frames = _script_cpu_s(chromium) - before, page.evaluate("felt.frames")[first:]
     _leave(page)
     script = [one["script"] for one in frames]
     return {
         "fps": round(1000 * (len(frames) - 1) / (frames[-1]["painted"] - frames[0]["painted"]), 1),
+        "script_cpu_ms": round(1000 * spent / len(frames), 2),
         "script_ms": round(statistics.median(script), 2),
         "script_ms_max": round(max(script), 2),
     }
+
+
+def _script_cpu_s(chromium: CDPSession) -> float:
+    """What the page's scripts have taken of the processor, in seconds, without what ran in between."""
+    metrics = chromium.send("Performance.getMetrics")["metrics"]
+    return next(one["value"] for one in metrics if one["name"] == "ScriptDuration")
 
 
 def _arriving(browser: Browser, address: str) -> dict[str, Any]:
@@ -219,7 +231,7 @@ def _bars(rows: dict[str, Any]) -> dict[str, bool]:
     join, smooth, felt = rows["join"], rows["smooth"], rows["felt"]
     return {
         "join": join["countdown_s"] <= 2 and join["picture_kb"] <= 100,
-        "smooth": smooth["fps"] >= 20 and smooth["script_ms"] <= 2 and rows["arriving"]["longest_ms"] <= 50,
+        "smooth": smooth["fps"] >= 20 and smooth["script_cpu_ms"] <= 2 and rows["arriving"]["longest_ms"] <= 50,
         "felt": all(
             one["look_frames_max"] == 1
             and one["step_ms"] <= int(delay) + 2 * TICK_MS + one["frame_ms"]

@@ -275,15 +275,17 @@ export class Land {
     for (let x = 0; x < x1 - x0; x++)
       for (let z = 0; z < PART; z++) {
         const from = (x * depth + pz + z - z0) * sy, low = pz + z - z0, high = depth - 1 - low, to = (x * PART + z) * sy;
-        for (let y = 0; y < end; y++) along[to + y] = nearest(up, from + y, sy, low, high);
+        for (let y = 0; y < end; y++) along[to + y] = nearest(up, from + y, sy, low, high, z > 0 ? along[to + y - sy] : -1);
       }
+    const before = new Uint8Array(PART * sy); // distances of the last x
     for (let x = 0; x < PART; x++) {
       const low = px + x - x0, high = x1 - x0 - 1 - low;
       for (let z = 0; z < PART; z++) {
         const from = (low * PART + z) * sy, column = ((px + x) * sz + pz + z) * sy;
         let first = -1, last = -1;
         for (let y = 0; y < sy; y++) {
-          const skip = y < end ? nearest(along, from + y, PART * sy, low, high) : most, cell = cells[column + y];
+          const cell = cells[column + y], skip = y < end ? nearest(along, from + y, PART * sy, low, high, x > 0 ? before[z * sy + y] : -1) : most;
+          before[z * sy + y] = skip;
           if (cell >>> 24 === skip) continue;
           cells[column + y] = (cell & 0xffffff) | (skip << 24);
           if (first >= 0 && (last ^ y) >> 4) {
@@ -306,12 +308,20 @@ export class Land {
  * @param {number} step from one to the next
  * @param {number} low how many there are before it
  * @param {number} high how many after
+ * @param {number} before what it is one step before, of which it differs by at most one; -1 where that is not known
  */
-function nearest(values, at, step, low, high) {
-  let best = values[at];
-  for (let k = 1; k < best; k++) {
-    if (k <= low && values[at - k * step] < best) best = Math.max(k, values[at - k * step]);
-    if (k <= high && values[at + k * step] < best) best = Math.max(k, values[at + k * step]);
+function nearest(values, at, step, low, high, before) {
+  if (before < 0) {
+    let best = values[at];
+    for (let k = 1; k < best; k++) {
+      if (k <= low && values[at - k * step] < best) best = Math.max(k, values[at - k * step]);
+      if (k <= high && values[at + k * step] < best) best = Math.max(k, values[at + k * step]);
+    }
+    return best;
   }
-  return best;
+  const less = before - 1; // by what has come into reach, which is the furthest one
+  if (before > 0 && less <= high && values[at + less * step] <= less) return less;
+  for (let k = 0; k <= before; k++)
+    if ((k <= low && values[at - k * step] <= before) || (k <= high && values[at + k * step] <= before)) return before;
+  return before + 1;
 }
