@@ -10,6 +10,7 @@ import warnings
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -506,6 +507,14 @@ def test_parts_become_one_episode_and_a_timeout_is_truncated(tmp_path):
         pressed = [[key for key in KEYS if action[key]] for action in episode.actions()]
         assert pressed[0] == ["hotbar.6"], "one frame late, as BEDD has it"
         assert import_recordings(archive, place, task=task).imported.there_already == [episode.id]
+
+
+def test_an_import_says_once_that_a_statistic_is_left_out(archive, tmp_path, caplog):
+    for name, ending in product(("wheel", "escape"), (".jsonl", ".mp4")):
+        shutil.copy(DATA / f"{name}{ending}", tmp_path / f"{name}{ending}")
+    result = import_recordings(archive, tmp_path, task=find("basalt/find_cave"))
+    assert len(result.imported.kept) == 2
+    assert sum("path_length is left out" in record.getMessage() for record in caplog.records) == 1
 
 
 def test_a_full_disk_leaves_no_half_episode_and_the_next_import_makes_it(tmp_path):

@@ -16,7 +16,7 @@ from interplay.learn.recordings.labels import KEYBOARD, labels_of
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import cursor_place, draw_cursor
-from interplay.learn.recordings.shrinking import shrunk
+from interplay.learn.recordings.shrinking import shrink
 
 DATA = Path(__file__).parent / "data" / "recordings"
 GOLDEN = json.loads((DATA / "golden.json").read_text())
@@ -167,16 +167,16 @@ def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():
     pytest.importorskip("numba")
     frames = list(frames_of(DATA / "angles.mp4", "yuv420p"))
     tips = [None, (0, 0), (-9, 30), (611, 347), (1265, 709), (1270, -20), (1279, 719), (1281, 9), (9, 721)]
+    small = np.empty((128, 128, 3), np.uint8)
     for frame, tip in product(frames, tips):
         place = None if tip is None else cursor_place(360, 640, *tip)
         picture = frame.to_ndarray(format="rgb24")
         if place is not None:
             draw_cursor(picture, place)
-        small = shrunk(frame, place)
-        assert small is not None, "the converter computes as the factors say"
+        assert shrink(frame, place, small), "the converter computes as the factors say"
         assert np.array_equal(small, cv2.resize(picture, (128, 128), interpolation=cv2.INTER_LINEAR)), tip
-    assert shrunk(frames[0].reformat(format="yuv444p"), None) is None, "frames of another form go the long way"
-    assert shrunk(frames[0].reformat(320, 180), None) is None
+    assert not shrink(frames[0].reformat(format="yuv444p"), None, small), "frames of another form go the long way"
+    assert not shrink(frames[0].reformat(320, 180), None, small)
 
 
 def frames_of(path, form):

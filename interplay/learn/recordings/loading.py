@@ -15,7 +15,7 @@ from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line,
 from interplay.learn.recordings.lines import raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, OutsideError, Place, cursor_place, cursor_place_as_bedd, draw_cursor
-from interplay.learn.recordings.shrinking import shrunk
+from interplay.learn.recordings.shrinking import shrink
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -44,6 +44,15 @@ class Steps(NamedTuple):
 
     def __len__(self) -> int:
         return len(self.keys)
+
+
+class _Read(NamedTuple):
+    """A step of which nothing is converted yet."""
+
+    part: Path
+    frame: VideoFrame
+    label: Label
+    cursor: Place | None
 
 
 _NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
@@ -84,18 +93,52 @@ class Loader:
 
     def __iter__(self) -> Iterator[Steps]:
         self.remarks, self.last = [], None
-        waiting: list[tuple[np.ndarray, Label]] = []
+        coming = self._as_bedd() if self.labels == "bedd" else self._as_minerl()
         first = 0
-        for step in self._as_bedd() if self.labels == "bedd" else self._as_minerl():
-            waiting.append(step)
-            if len(waiting) == self.chunk:
-                yield _steps(first, waiting)
-                first += len(waiting)
-                waiting = []
-        if waiting:
-            yield _steps(first, waiting)
+        while some := self._some(coming):
+            pictures, labels = some
+            yield _steps(first, pictures, labels)
+            first += len(labels)
 
-    def _as_bedd(self) -> Iterator[tuple[np.ndarray, Label]]:
+    def _some(self, coming: Iterator[_Read]) -> tuple[np.ndarray, list[Label]] | None:
+        """Pictures of some steps and their labels; None after the last."""
+        pictures: np.ndarray | None = None
+        labels: list[Label] = []
+        for step in islice(coming, self.chunk):
+            if pictures is None:
+                pictures = np.empty((self.chunk, *self._shape(step.frame)), np.uint8)
+            self._draw(step, pictures[len(labels)])
+            labels.append(step.label)
+        return None if pictures is None else (pictures[: len(labels)], labels)
+
+    def _shape(self, frame: VideoFrame) -> tuple[int, int, int]:
+        return (SIZE, SIZE, 3) if self.is_small else (frame.height, frame.width, 3)
+
+    def _draw(self, step: _Read, picture: np.ndarray) -> None:
+        """Write a frame with its cursor, in its size.
+
+        Raises:
+            RecordingsError: If nobody knows its colours.
+        """
+        part, frame, _, cursor = step
+        try:
+            if self.is_small and shrink(frame, cursor, picture):
+                return
+            whole = frame.to_ndarray(format="rgb24")
+        except _ffmpeg_error() as error:
+            raise RecordingsError(
+                f"{part.with_suffix('.mp4')} says that its colour space is {int(frame.colorspace)}; FFmpeg cannot convert it\n"
+                "Write its right one into a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
+            ) from error
+        if cursor is not None:
+            draw_cursor(whole, cursor)
+        if self.is_small:
+            import cv2  # the resize of VPT; only where pictures are made small
+
+            whole = cv2.resize(whole, (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
+        picture[...] = whole
+
+    def _as_bedd(self) -> Iterator[_Read]:
         for part in self.parts:
             if not _is_json(part):
                 self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
@@ -109,14 +152,14 @@ class Loader:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
                         break
                     try:
-                        yield self._picture(part, frame, label, cursor_place_as_bedd), label
+                        yield _Read(part, frame, label, _placed(frame, label, cursor_place_as_bedd))
                     except OutsideError:
                         self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
                     number += 1
             except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
                 self.remarks.append(f"{part.name}: lines from {number} on, because of what one says: {error}")
 
-    def _as_minerl(self) -> Iterator[tuple[np.ndarray, Label]]:
+    def _as_minerl(self) -> Iterator[_Read]:
         lines = _Lines(self.parts)
         labels = _some_at_once(labels_of(lines, "minerl"))
         for part in self.parts:
@@ -126,10 +169,11 @@ class Loader:
                 num_frames += 1
                 if num_frames > num_lines:
                     if num_frames == num_lines + 1:
-                        self.last = self._picture(part, frame, _NOTHING, cursor_place)
+                        self.last = np.empty(self._shape(frame), np.uint8)
+                        self._draw(_Read(part, frame, _NOTHING, None), self.last)
                     continue
                 label = next(labels)
-                yield self._picture(part, frame, label, cursor_place), label
+                yield _Read(part, frame, label, _placed(frame, label, cursor_place))
             self._check_lengths(part, num_lines, num_frames)
             for _ in range(num_lines - num_frames):
                 next(labels)
@@ -144,34 +188,16 @@ class Loader:
             raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
         self.remarks.append(f"{said}: what one has alone is left out")
 
-    def _picture(
-        self, part: Path, frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any], Place | None]
-    ) -> np.ndarray:
-        """A frame with its cursor, in its size.
 
-        Raises:
-            OutsideError: If it is left out with its action.
-            RecordingsError: If nobody knows its colours.
-        """
-        from av.error import FFmpegError
+def _ffmpeg_error() -> type[Exception]:
+    """Asked for only where something is raised: an import for each frame takes time."""
+    from av.error import FFmpegError
 
-        cursor = None if label.cursor is None else place(frame.height, frame.width, *label.cursor)
-        try:
-            if self.is_small and (small := shrunk(frame, cursor)) is not None:
-                return small
-            picture = frame.to_ndarray(format="rgb24")
-        except FFmpegError as error:
-            raise RecordingsError(
-                f"{part.with_suffix('.mp4')} says that its colour space is {int(frame.colorspace)}; FFmpeg cannot convert it\n"
-                "Write its right one into a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
-            ) from error
-        if cursor is not None:
-            draw_cursor(picture, cursor)
-        if not self.is_small:
-            return picture
-        import cv2  # the resize of VPT; only where pictures are made small
+    return FFmpegError
 
-        return cv2.resize(picture, (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
+
+def _placed(frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any], Place | None]) -> Place | None:
+    return None if label.cursor is None else place(frame.height, frame.width, *label.cursor)
 
 
 def _some_at_once(labels: Iterator[Label]) -> Iterator[Label]:
@@ -200,16 +226,15 @@ class _Lines:
                 yield line
 
 
-def _steps(first: int, steps: Sequence[tuple[np.ndarray, Label]]) -> Steps:
-    keys = np.zeros((len(steps), len(KEYS)), np.uint8)
-    for row, (_, label) in zip(keys, steps, strict=True):
-        row[list(label.pressed)] = 1
+def _steps(first: int, pictures: np.ndarray, labels: Sequence[Label]) -> Steps:
+    keys = np.zeros((len(labels), len(KEYS)), np.uint8)
+    keys.reshape(-1)[[step * len(KEYS) + place for step, label in enumerate(labels) for place in label.pressed]] = 1
     return Steps(
         first,
-        np.stack([picture for picture, _ in steps]),
+        pictures,
         keys,
-        np.array([(label.pitch, label.yaw) for _, label in steps]),
-        np.array([label.is_null for _, label in steps]),
+        np.array([(label.pitch, label.yaw) for label in labels]),
+        np.array([label.is_null for label in labels]),
     )
 
 

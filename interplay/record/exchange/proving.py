@@ -5,6 +5,7 @@ A file decides no code that runs: environments are made by ids that are register
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import tempfile
@@ -171,6 +172,20 @@ def register_atari(name: str) -> None:
             import ale_py  # noqa: F401
 
 
+def _once() -> Callable[[logging.LogRecord], bool]:
+    """Lets each message of a log pass once."""
+    said: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        if message in said:
+            return False
+        said.add(message)
+        return True
+
+    return is_new
+
+
 class Importing:
     """An import into an archive, episode by episode; each is entered whole or not at all.
 
@@ -190,6 +205,8 @@ class Importing:
     def to(cls, archive: Archive) -> Iterator[Importing]:
         """An import; what it had not finished when the block ends is removed, as is what a killed one left.
 
+        Of statistics, what is the same for many episodes is logged once.
+
         Raises:
             RecordingError: If another process imports, or nothing could be made of anything.
         """
@@ -204,6 +221,9 @@ class Importing:
                 shutil.rmtree(left, ignore_errors=True)
             # `repair` seals nothing from here.
             importing = cls(archive, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=archive.root))))
+            log, once = logging.getLogger("interplay.statistics"), _once()
+            log.addFilter(once)
+            stack.callback(log.removeFilter, once)
             yield importing
         result = importing.result
         if result.refused and not (result.proved or result.kept or result.there_already):
