@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from interplay.play.connections import wire
 from interplay.play.connections.connection import Connection
-from interplay.play.connections.sockets import client_of, host_of_origin
+from interplay.play.connections.sockets import READ_NOW, client_of, host_of_origin
 from interplay.play.games.game import Game
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 
@@ -115,24 +115,40 @@ async def _play(websocket: WebSocket, place: Place) -> None:
     sender = loop.create_task(connection.run())
     game.attach(seat, connection)
     pace = Pace()
+
+    def read(data: bytes) -> None:
+        _check_size(data)
+        try:
+            held = wire.parse_input(data)
+        except wire.ProtocolError as error:
+            raise Refusal(wire.CLOSE_GARBAGE, str(error)) from None
+        if connection is seat.connection:
+            game.on_input(seat, held)
+
+    def take(data: bytes) -> bool:
+        """An input at once; what breaks a rule goes the long way, where it is refused."""
+        try:
+            pace.count(loop.time())
+            read(data)
+        except Refusal:
+            return False
+        return True
+
+    read_now: Callable[..., None] = websocket.scope.get("extensions", {}).get(READ_NOW, lambda take: None)
+    read_now(take)
     try:
         while True:
             message = await websocket.receive()
             pace.count(loop.time())
             data = message.get("bytes")
             if data is not None:
-                _check_size(data)
-                try:
-                    held = wire.parse_input(data)
-                except wire.ProtocolError as error:
-                    raise Refusal(wire.CLOSE_GARBAGE, str(error)) from None
-                if connection is seat.connection:
-                    game.on_input(seat, held)
+                read(data)
             else:
                 command = parse_text(message)
                 if connection is seat.connection:
                     game.on_command(seat, command)
     finally:
+        read_now(None)
         game.detach(seat, connection)
         sender.cancel()
 

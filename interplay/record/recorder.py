@@ -36,8 +36,8 @@ _NO_INPUT = (None,) * len(InputTiming._fields)
 _NOT_PAINTED = (None,) * len(PaintedPicture._fields)
 
 JPEG_QUALITY = 95
-_EXACT = {int, bool, str}
-"""Types of which equal values are the same value; 0.0 and -0.0 are not."""
+_CONSTANT = {int, bool, str, float}
+"""Types of objects that cannot change."""
 _WINDOW_LOG = 18
 """Compression looks this far back, 2**18 bytes: several pictures of an Atari game, in a buffer that stays in the cache. What
 pictures share with those before is long: a small table that finds only that takes a quarter less time, for as few bytes."""
@@ -108,18 +108,18 @@ class Recorder:
         self.collection = Collection(header.statistics, header.task.setting, dict(zip(header.seats, self._owners, strict=True)))
         self._writer: JournalWriter | None = None
         self._columns: list[tuple[pa.DataType, gymnasium.Space | None]] = []  # what `_rows` hold
-        self._rows: list[tuple[Any, ...]] = []
+        self._rows: list[list[Any]] = []
         self._palette: np.ndarray | None = None
         self._changes: PictureChanges | None = None
         self._last_change: tuple[np.ndarray, Change] | None = None  # the last picture, and where it differs from the one before
         parameters = zstandard.ZstdCompressionParameters.from_level(1, window_log=_WINDOW_LOG, hash_log=12, min_match=7)
         self._zstd = zstandard.ZstdCompressor(compression_params=parameters)
-        self._pictures = self._zstd.compressobj()
-        self._compressed: list[bytes] = []
+        self._pictures: list[bytes] = []  # of `_rows`, as `packed` makes them
         self.oldest_us: int | None = None
         self._left_out: set[str] = set()
         self._kept, self._info_text = "{}", "{}"
-        self._last_info: tuple[tuple[Any, ...], ...] | None = None
+        self._last_info: tuple[Any, ...] = ()  # what `_last_ids` are of, so that nothing else gets these
+        self._last_ids: list[int] | None = None
 
     def start(self, observation: Any, info: dict[str, Any]) -> None:
         """Open the journal and record the first observation; it reaches the disk at once.
@@ -132,7 +132,9 @@ class Recorder:
         self.open()
         self.collection.begin(info, self._env.readings())
         nothing = (None,) * len(self._seats)
-        inputs = (None,) * len(self._asked) + self._inputs(None, None)
+        inputs = (None,) * len(self._asked) + _NO_INPUT * len(self._seats)
+        if self._header.has_painted:
+            inputs += self._of_painted(None)
         self._add(nothing, nothing, None, None, nothing, inputs, None, observation, info, is_seen=True)
         self.flush()
 
@@ -151,6 +153,8 @@ class Recorder:
             self._changes.take(frame.pixels)  # who goes on with an episode records what changes from here on
         header = replace(self._header, height=height, width=width, palette=frame.palette)
         self._header = header
+        self._is_indexed, self._has_view = header.frames == "indexed", header.view is not None
+        self._has_observation, self._has_statistics = header.observation_space is not None, bool(header.statistics)
         self._writer = JournalWriter(self.path, header)
         kept = [field for field in self._writer.schema if field.name != "frame" or header.frames != "indexed"]
         self._columns = [(field.type, self._space_of(field.name)) for field in kept]
@@ -184,15 +188,17 @@ class Recorder:
         observation, reward, terminated, truncated, info = result
         if len(self._seats) == 1:
             actions, rewards, owners = (action,), (float(reward),), (owner or self._owners[0],)
-            timings: Any = {self._seats[0]: timing}
+            inputs: Any = timing or _NO_INPUT
         else:
             actions = tuple(action[seat] for seat in self._seats)
             rewards = tuple(float(reward[seat]) for seat in self._seats)
             held: Any = owner or {}
             owners = tuple(held.get(seat) or first for seat, first in zip(self._seats, self._owners, strict=True))
-            timings = timing
+            timings: Any = timing or {}
+            inputs = tuple(part for seat in self._seats for part in timings.get(seat) or _NO_INPUT)
         self.num_steps += 1
-        inputs = self._inputs(timings, painted)
+        if self._header.has_painted:
+            inputs = *inputs, *self._of_painted(painted)
         if self._asked:
             inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
         self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)
@@ -201,23 +207,20 @@ class Recorder:
         if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
 
-    def _inputs(self, timing: Any, painted: Any) -> tuple[Any, ...]:
-        """The columns `input.*`, and `painted.*` where there are any."""
-        timing, painted = timing or {}, painted or {}
-        inputs: tuple[Any, ...] = ()
-        for seat in self._seats:
-            inputs += timing.get(seat) or _NO_INPUT
-        if not self._header.has_painted:
-            return inputs
-        return inputs + tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
+    def _of_painted(self, painted: Any) -> tuple[Any, ...]:
+        """The columns `painted.*`."""
+        painted = painted or {}
+        return tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
 
     def _add(self, actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, *, is_seen) -> None:
         """Keep one row until the next flush."""
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
-        frame = self._env.view() if is_seen and self._env.draws else None
-        row = (
-            self.num_steps,
+        env, num_steps = self._env, self.num_steps
+        frame = env.view() if is_seen and env.draws else None
+        is_kept = num_steps > 0 and (num_steps - self.snapshots_at) % env.snapshot_steps == 0
+        row = [
+            num_steps,
             *actions,
             *rewards,
             terminated,
@@ -227,33 +230,35 @@ class Recorder:
             clock_us,
             None if frame is None else frame_hash(frame.pixels),
             self._recorded(info),
-        )
-        if self._header.view is not None:
-            row += (self._env.drawn_height,)
-        if self._header.observation_space is not None:
-            row += (spaces.copied(observation),)
-        is_kept = self.num_steps and (self.num_steps - self.snapshots_at) % self._env.snapshot_steps == 0
-        row += (self._env.snapshot() if is_kept else None,)
-        if self._header.statistics:
-            row += (self.collection.state() if is_kept and self.collection.num_steps == self.num_steps else None,)
+        ]
+        if self._has_view:
+            row.append(env.drawn_height)
+        if self._has_observation:
+            row.append(spaces.copied(observation))
+        row.append(env.snapshot() if is_kept else None)
+        if self._has_statistics:
+            row.append(self.collection.state() if is_kept and self.collection.num_steps == num_steps else None)
         if frame is None:
             assert self._header.frames == "replay"
-        elif self._header.frames == "indexed":
-            if frame.palette is not self._palette and not np.array_equal(frame.palette, self._palette):  # type: ignore[arg-type]
-                raise RecordingError(
-                    f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'"
-                )
-            assert self._changes is not None
-            if frame.pixels.shape != self._changes.last.shape:
-                raise RecordingError(
-                    f"task {self._header.task.id} changed the size of its pictures; record it with frames='replay'"
-                )
-            change = self._changes.take(frame.pixels)
-            self._compressed.append(self._pictures.compress(packed(frame.pixels, change, whole=self._last_change is None)))
-            self._last_change = frame.pixels, change
+        elif self._is_indexed:
+            self._add_picture(*frame)
         elif self._header.frames == "video":
-            row += (_jpeg(frame.rgb()),)
+            row.append(_jpeg(frame.rgb()))
         self._rows.append(row)
+
+    def _add_picture(self, pixels: np.ndarray, palette: np.ndarray | None) -> None:
+        """Keep what has changed in the picture."""
+        changes = self._changes
+        assert changes is not None
+        if palette is not self._palette and not np.array_equal(palette, self._palette):  # type: ignore[arg-type]
+            raise RecordingError(f"task {self._header.task.id} changed its palette; record it with frames='video' or 'replay'")
+        if pixels.shape != changes.last.shape:
+            raise RecordingError(
+                f"task {self._header.task.id} changed the size of its pictures; record it with frames='replay'"
+            )
+        change = changes.take(pixels)
+        self._pictures.append(packed(pixels, change, whole=self._last_change is None))
+        self._last_change = pixels, change
 
     def change_of(self, pixels: np.ndarray) -> Change | None:
         """Where the picture of the last step differs from that of the step before; None if these pixels are not of it."""
@@ -261,15 +266,15 @@ class Recorder:
 
     def _recorded(self, info: Any) -> str:
         """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
-        # Most steps repeat the last one's info: where that is quick to tell, its text is at hand.
-        last, self._last_info = self._last_info, None
+        # Most steps repeat the last one's info: where it holds the same objects, and those cannot change, its text is at hand.
         if type(info) is dict:
-            seen = (*map(type, info), *map(type, info.values())), (*info,), (*info.values(),)
-            if seen == last:  # types first: what is equal then is the same
-                self._last_info = last
+            held = *info, *info.values()
+            if [*map(id, held)] == self._last_ids:
                 return self._info_text
-            if _EXACT.issuperset(seen[0]):
-                self._last_info = seen
+            is_constant = _CONSTANT.issuperset(map(type, held))
+            self._last_info, self._last_ids = (held, [*map(id, held)]) if is_constant else ((), None)
+        else:
+            self._last_ids = None
         kept = self._env.info_to_record(info)
         if isinstance(info, Mapping) and len(kept) < len(info) and type(self._env).info_to_record is PlayableEnv.info_to_record:
             named = {clean_text(str(name)) for name, value in info.items() if value is not None}
@@ -289,17 +294,16 @@ class Recorder:
         self.oldest_us = None
         self._writer.write(self._batch(rows))
 
-    def _batch(self, rows: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    def _batch(self, rows: list[list[Any]]) -> pa.RecordBatch:
         """Rows as an Arrow batch."""
         assert self._writer is not None
         arrays = [
             _column(values, kind) if space is None else spaces.to_arrow(space, values, kind)
             for values, (kind, space) in zip(zip(*rows, strict=True), self._columns, strict=True)
         ]
-        if self._header.frames == "indexed":
-            block = b"".join((*self._compressed, self._pictures.flush()))
-            self._compressed.clear()
-            self._pictures = self._zstd.compressobj()
+        if self._is_indexed:
+            block = self._zstd.compress(b"".join(self._pictures))
+            self._pictures.clear()
             arrays.append(pa.array([block, *[None] * (len(rows) - 1)], pa.binary()))
         return pa.RecordBatch.from_arrays(arrays, schema=self._writer.schema)
 

@@ -118,7 +118,7 @@ class SeenStep:
     def plain_actions(self) -> dict[str, Any]:
         """Seat -> action in values that compare, see `plain`."""
         if self._plain is None:
-            self._plain = {seat: plain(action) for seat, action in self.actions.items()}
+            self._plain = {seat: action if action.__class__ is int else plain(action) for seat, action in self.actions.items()}
         return self._plain
 
 

@@ -10,6 +10,7 @@ import ipaddress
 import logging
 import socket
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -25,6 +26,8 @@ from interplay.play.connections import wire
 
 WRITE_NOW = "interplay.write_now"
 """Key of `PlaySocketProtocol.write_now` among the scope's extensions."""
+READ_NOW = "interplay.read_now"
+"""Key of `PlaySocketProtocol.read_now` there."""
 _NOT_SENT_BYTES = 16 * 1024
 _DRAIN_S = 1.0
 _TOO_MANY = f"more than {wire.MAX_MESSAGES_PER_S} messages in a second"
@@ -69,6 +72,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
     """
 
     _draining = False
+    _take: Callable[[bytes], bool] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -87,10 +91,10 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
                 raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
 
     def handle_connect(self, event: Request) -> None:
-        """Accept or refuse the handshake; what serves the socket finds the short way to write in its scope."""
+        """Accept or refuse the handshake; what serves the socket finds the short ways to write and read in its scope."""
         super().handle_connect(event)
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
-            cast(dict[str, Any], self.scope)["extensions"][WRITE_NOW] = self.write_now
+            cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
 
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
         """Write one message at once, past the layers of events and tasks: a frame then costs half.
@@ -110,6 +114,20 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             head = bytes((kind, 0x7F)) + size.to_bytes(8, "big")
         self.transport.write(head + message)
         return True
+
+    def read_now(self, take: Callable[[bytes], bool] | None) -> None:
+        """Hand binary messages over at once, past the queue and the task that waits for it; None ends that.
+
+        Args:
+            take: Returns False for a message that shall go the long way after all.
+        """
+        self._take = take
+
+    def handle_bytes(self, event: Frame) -> None:
+        """A binary message, or its first piece. What waits in the queue came before it."""
+        is_next = event.fin and self.queue.empty() and not self.close_sent
+        if not (is_next and self._take is not None and self._take(bytes(event.data))):
+            super().handle_bytes(event)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in."""
