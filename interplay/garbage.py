@@ -1,7 +1,7 @@
 """Garbage collection that does not hold up games.
 
-A full collection looks at every object that a process has, which takes 50 to 100 ms where games are played: six frames of an
-Atari game. What games leave behind is freed by its reference counts, so that such a collection finds next to nothing.
+A full collection looks at every object that a process has, which takes 50 to 100 ms in the web process: six frames of an Atari
+game. It finds next to nothing: what games leave behind is freed by its reference counts.
 """
 
 from __future__ import annotations

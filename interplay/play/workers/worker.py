@@ -33,7 +33,6 @@ import interplay.record
 from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
-from interplay.garbage import collect_beside
 from interplay.play import tables
 from interplay.play.partners.asking import Helper, HelperDriver
 from interplay.play.partners.driving import Driver, InsideDriver, reason_of
@@ -288,7 +287,8 @@ class Worker:
                 self._archive.statistics = tuple(map(StatisticSpec.from_json, command.statistics))
                 self._agents = Helper(command.agents)
                 self._take_place(command.place, command.num_workers)
-                collect_beside(lambda: any(one.running for one in list(self._episodes.values())))
+                gc.collect()
+                gc.freeze()  # what is loaded now stays: collections need not look at it again
             case channel.Prepare():
                 threading.Thread(target=self._make_ready, args=(command,), name="prepare", daemon=True).start()
             case channel.Open():
@@ -622,7 +622,8 @@ class Worker:
             live.abandon()
             return
         self._episodes[live.number] = live
-        gc.freeze()  # the many objects of a world need not be looked at while others play
+        gc.collect(1)
+        gc.freeze()  # nor at the many objects of a world, which are freed without a collection when its game is over
         if live.number in self._cancelled:
             self._cancelled.discard(live.number)
             if live.recorder is None:
