@@ -49,7 +49,6 @@ MAY_USE = {
     "play": {
         "errors",
         "files",
-        "garbage",
         "parallel",
         "forking",
         "statistics",
