@@ -7,10 +7,10 @@ without a graphics card. All times are of the page's own clock; delays are put i
 
 join: from Start to the countdown and to the first picture, seconds, and the kB that its socket had brought by then.
 smooth: pictures of 640 x 360 a second in a village, walking and turning, with the page's smaller pictures off, and the
-milliseconds of the page's JavaScript for each. `script_cpu_ms`, which the bar is about, is what all of the page's scripts took
-of the processor. `script_ms` is the time from the beginning to the end of what draws, the median, and `script_ms_max` the
-longest: where there is no graphics card, they also have what else runs on the processor (workers, the graphics process, the
-server, other programs) while it keeps the page waiting.
+milliseconds of the page's JavaScript for each. `script_cpu_ms`, which the bar is about, is what the scripts of the page's own
+thread took of the processor, on average. `script_ms` is the time from the beginning to the end of what draws, the median, and
+`script_ms_max` the longest: where there is no graphics card, they also have what else runs on the processor (workers, the
+graphics process, the server, other programs) while it keeps the page waiting.
 arriving: the longest time between two pictures of a game's first seconds, while the land comes, of the page as it is; `picture`
 is its size in CSS pixels, `pixels` how many were drawn.
 felt, with each delay: the number of the first picture that is turned, of those begun after the page got the press of a key that

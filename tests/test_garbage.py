@@ -5,8 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
-import gc, weakref
+import gc, sys, weakref
 from interplay.garbage import collect_beside
 
 class Thing:
@@ -19,13 +21,16 @@ def circle():
 
 busy = True
 before = [circle() for _ in range(1000)]
-undo = collect_beside(lambda: busy)
+collect_beside(lambda: busy, whole_every_s=float(sys.argv[1]))
 frozen = gc.get_freeze_count()
 assert frozen > 1000, frozen
 
 seen = weakref.ref(before[0])
 before.clear()
 gc.collect()
+if sys.argv[1] == "0":
+    assert seen() is None, "so long it is not left out"
+    sys.exit()
 assert seen() is not None, "it was looked at while busy"
 
 new = weakref.ref(circle())
@@ -36,11 +41,10 @@ assert new() is None, "what is new is collected at all times"
 busy = False
 gc.collect()
 assert seen() is None, "it is garbage, and nobody is busy"
-undo()
-assert gc.get_freeze_count() == 0 and not gc.callbacks
 """
 
 
-def test_what_survives_is_looked_at_again_only_when_nobody_is_busy() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("whole_every_s", ["0", "1000"])
+def test_what_survives_is_looked_at_again_when_nobody_is_busy_or_it_was_long_ago(whole_every_s: str) -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM, whole_every_s], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -135,8 +135,8 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         each deflated, of which the first says the `size`; none where browsers cannot replay it."""
         return ()
 
-    def get_scene_ready(self) -> None:
-        """Do now what the first step and the first `scene_of` would wait for."""
+    def get_ready(self) -> None:
+        """Do now what the first step, and the first `scene_of`, would wait for."""
 
     def scene_tables(self) -> bytes | None:
         """What every browser needs for that and never changes, deflated; None where browsers cannot draw this world."""

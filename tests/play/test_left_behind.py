@@ -25,7 +25,7 @@ def _played(archive: Archive, task_id: str) -> LiveEpisode:
     drawn = env.scene_tables()
     name = None if drawn is None else tables.keep(archive.root, drawn)
     live = LiveEpisode(1, env, start=env.reset(seed=5), send=lambda _: None, tables=name)
-    env.get_scene_ready()
+    env.get_ready()
     owners = {seat: Owner(seat, "human") for seat in env.task.seats}
     live.open_journal(archive.recorder(env.task, env, seed=5, owners=owners))
     for seat in live.seats:

@@ -375,8 +375,8 @@ class VoxelEnv(PlayableEnv):
         hides = backends.of(self.task).hides_land(self.task)
         return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=hides)
 
-    def get_scene_ready(self) -> None:
-        """As `PlayableEnv.get_scene_ready`."""
+    def get_ready(self) -> None:
+        """As `PlayableEnv.get_ready`."""
         self._shared = Shared.of(self.world)
         growing(self.world)
 

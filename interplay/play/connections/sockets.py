@@ -96,6 +96,12 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone; what it leaves is freed without a collection."""
+        super().connection_lost(exc)
+        for key in (WRITE_NOW, READ_NOW):
+            cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)
+
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
         """Write one message at once, past the layers of events and tasks: a frame then costs half.
 

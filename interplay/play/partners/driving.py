@@ -159,7 +159,9 @@ class Driving:
     @property
     def awaits_agents(self) -> bool:
         """Whether the next action of an agent is not there."""
-        return bool(self._drivers) and not all(driver.has_decided for driver in self._drivers.values())
+        if not self._drivers:  # as in most games: asked at every step
+            return False
+        return not all(driver.has_decided for driver in self._drivers.values())
 
     def let_agent(self, seat: str, driver: Driver, *, step: int, total_reward: float) -> None:
         """An agent acts from the next step on."""

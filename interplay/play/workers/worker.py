@@ -100,6 +100,7 @@ class Worker:
         self._opening: set[int] = set()
         self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
         self._preparing = threading.Lock()
+        self._is_loaded = False
         self._archive: interplay.record.Archive | None = None
         self._agents = Helper("")
         self._offset = 0.0
@@ -505,27 +506,28 @@ class Worker:
         try:
             env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
             live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
-            if live.tables is not None:
-                env.get_scene_ready()
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
-        self._jobs.put(partial(self._load, live.env.task))
+        if backends.of(live.env.task).must_load and not self._is_loaded:
+            self._is_loaded = True
+            threading.Thread(target=self._load, args=(live.env.task,), name="load", daemon=True).start()
         return lambda: self._opened(live)
 
-    def _load(self, task: Task) -> Callable[[], None]:
+    def _load(self, task: Task) -> None:
         """Load, while its players come, what the steps of a world need: the first of each kind would wait for it."""
         try:
-            with self._preparing:
-                self._prepare(task, load=True)
+            self._prepare(task, load=True)
         except Exception:
             log.exception("what worlds of %s need could not be loaded", task.id)
-        return lambda: None
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
-        """Name of the file with which browsers can draw this world, written unless it is there."""
+        """Name of the file with which browsers can draw this world, written unless it is there; makes the world ready."""
         assert self._archive is not None
         drawn = env.scene_tables()
-        return None if drawn is None else tables.keep(self._archive.root, drawn)
+        if drawn is None:
+            return None
+        env.get_ready()
+        return tables.keep(self._archive.root, drawn)
 
     def _new_world(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
         """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
@@ -610,6 +612,7 @@ class Worker:
             env, recorder, state = interplay.record.resume(self._archive, command.episode)
             live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
             live.driving.sit(command.owners)
+            recorder.snapshots_at = _SNAPSHOTS_APART * number
             live.go_on_from(recorder, state)
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
@@ -623,7 +626,7 @@ class Worker:
             return
         self._episodes[live.number] = live
         gc.collect(1)
-        gc.freeze()  # nor at the many objects of a world, which are freed without a collection when its game is over
+        gc.freeze()  # a world's many objects are freed by their reference counts: collections need not look at them
         if live.number in self._cancelled:
             self._cancelled.discard(live.number)
             if live.recorder is None:
