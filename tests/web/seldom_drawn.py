@@ -8,7 +8,7 @@ from typing import Any
 
 import interplay.web
 
-BETWEEN_MS = 250
+BETWEEN_MS = 100
 """From one picture to the next."""
 _CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "caster_worker.js"
 _LATE_FRAMES = f"""{{
