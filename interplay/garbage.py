@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 WHOLE_EVERY_S = 600.0
+"""A busy process looks at everything this often, so that what went in circles since is not kept for ever."""
 
 
 def collect_beside(is_busy: Callable[[], bool], *, whole_every_s: float = WHOLE_EVERY_S) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -94,6 +95,14 @@ def seen(page) -> np.ndarray:  # noqa: F811
     pytest.fail("the picture does not stand still")
 
 
+def seen_once(page, is_it: Callable[[np.ndarray], bool]) -> np.ndarray:  # noqa: F811
+    """The picture as soon as it is so; on a busy machine the next one may come later than `seen` looks twice."""
+    for _ in range(20):
+        if is_it(picture := seen(page)):
+            return picture
+    pytest.fail("the picture stays as it is")
+
+
 def test_steps_look_as_the_server_draws_them_in_any_order(watched, episode):
     assert watched.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
     seconds = []
@@ -154,27 +163,25 @@ def test_a_free_camera_and_a_map_and_back_to_what_was_seen(watched):
     watched.wait_for_timeout(1200)
     watched.keyboard.up("s")
     watched.keyboard.press("o")
-    behind = seen(watched)
+    behind = seen_once(watched, lambda picture: np.abs(picture - before).mean() > 5)
     watched.shoot("watched-free")
-    assert np.abs(behind - before).mean() > 5
     overhead = watched.locator("canvas.overhead")
     red, green, blue = np.asarray(Image.open(io.BytesIO(overhead.screenshot())).convert("RGB")).reshape(-1, 3).mean(0)
     assert green > red > blue  # a land of grass
     overhead.click(position={"x": 20, "y": 30})
-    elsewhere = seen(watched)
+    seen_once(watched, lambda picture: np.abs(picture - behind).mean() > 5)
     watched.shoot("watched-from-above")
-    assert np.abs(elsewhere - behind).mean() > 5
     watched.keyboard.press("o")
     watched.keyboard.press("c")
     watched.locator("[data-replay][data-eyes=player]").wait_for()
-    assert np.abs(seen(watched) - before).mean() < 1
+    seen_once(watched, lambda picture: np.abs(picture - before).mean() < 1)
     box = watched.locator("[data-replay] .view").bounding_box()
     watched.mouse.move(box["x"] + 200, box["y"] + 100)
     watched.mouse.down()
     watched.mouse.move(box["x"] + 300, box["y"] + 120, steps=4)
     watched.mouse.up()
     assert watched.locator("[data-free]").get_attribute("aria-pressed") == "true"
-    assert np.abs(seen(watched) - before).mean() > 5
+    seen_once(watched, lambda picture: np.abs(picture - before).mean() > 5)
     watched.keyboard.press("c")
     watched.locator("[data-replay][data-eyes=player]").wait_for()
 

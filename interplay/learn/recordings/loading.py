@@ -95,13 +95,13 @@ class Loader:
         self.remarks, self.last = [], None
         coming = self._as_bedd() if self.labels == "bedd" else self._as_minerl()
         first = 0
-        while some := self._some(coming):
-            pictures, labels = some
+        while chunk := self._chunk_of(coming):
+            pictures, labels = chunk
             yield _steps(first, pictures, labels)
             first += len(labels)
 
-    def _some(self, coming: Iterator[_Read]) -> tuple[np.ndarray, list[Label]] | None:
-        """Pictures of some steps and their labels; None after the last."""
+    def _chunk_of(self, coming: Iterator[_Read]) -> tuple[np.ndarray, list[Label]] | None:
+        """Pictures of the next steps, uint8, shape (N, H, W, 3), and their labels; None after the last."""
         pictures: np.ndarray | None = None
         labels: list[Label] = []
         for step in islice(coming, self.chunk):
@@ -190,7 +190,7 @@ class Loader:
 
 
 def _ffmpeg_error() -> type[Exception]:
-    """Asked for only where something is raised: an import for each frame takes time."""
+    """What FFmpeg's errors are of; imported where one is raised, because an import for each frame takes time."""
     from av.error import FFmpegError
 
     return FFmpegError
