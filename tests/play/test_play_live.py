@@ -286,6 +286,27 @@ def test_an_input_that_answers_a_frame_never_made_harms_nobody(server, archive) 
     assert all(painted_step <= step for step, painted_step in enumerate(painted, episode.num_steps + 1 - len(painted)))
 
 
+def test_messages_that_come_in_one_piece_are_taken_in_their_order(server, archive) -> None:
+    """An input that overtook the pause before it would be let go by it."""
+
+    async def scenario() -> dict:
+        async with await server.open("trial/brief") as client:
+            await client.start()
+            await Watcher(client).play(10)
+            protocol = client.socket.protocol
+            for kind in ("pause", "resume"):
+                protocol.send_text(json.dumps({"type": kind}).encode())
+            protocol.send_binary(wire.pack_input(1, 10, 1.0))
+            client.socket.transport.write(b"".join(protocol.data_to_send()))
+            await Watcher(client).play()
+            assert client.ended is not None
+            return client.ended
+
+    ended = asyncio.run(scenario())
+    buttons = archive.get(ended["episode"]).steps().column("input.player.buttons").drop_null().to_pylist()
+    assert 1 in buttons
+
+
 def test_names_that_programs_give_players_are_names(server) -> None:
     for actor in ("participant-1", "  ", "a\0b", "\x1b[31m", ""):
         body = {"task": "atari/breakout", "actor": actor}
