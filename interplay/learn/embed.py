@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -39,6 +39,8 @@ from interplay.learn.harness import devices
 from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
+from interplay.learn.recordings.pictures import SIZE
+from interplay.learn.recordings.shrinking import shrink
 from interplay.parallel import process_pool
 from interplay.record import Episode, RecordingError
 
@@ -48,6 +50,8 @@ LOCK = ".embed.lock"
 """File of a folder of shards that the run which writes to it holds locked."""
 CHUNK = 64
 """Pictures that pass the network together; more need more memory and are hardly faster."""
+
+_SMALL = (SIZE, SIZE, 3)
 
 T = TypeVar("T")
 
@@ -148,6 +152,11 @@ def embed(
                 result.kept.append(source.name)
             else:
                 waiting.append(source)
+        if waiting and chosen == "cpu":
+            with suppress(ModuleNotFoundError):
+                from interplay.agents.vpt import winograd
+
+                winograd.compile_once()  # here, before several processes would
         jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
         on_shard(len(result.kept), len(sources))
         for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, min(threads, os.cpu_count() or 1)):
@@ -257,7 +266,13 @@ def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, 
 
 @cache
 def _network(folder: Path, device: str) -> VPT:
-    return load_network(folder, device=device)
+    network = load_network(folder, device=device)
+    if device == "cpu":
+        with suppress(ModuleNotFoundError):  # without Numba, in PyTorch's way
+            from interplay.agents.vpt import winograd
+
+            winograd.quicken(network)
+    return network
 
 
 def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
@@ -275,15 +290,23 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
         listed = stream.frames
         if labels.exists():  # the cursor in menus is not in the video, but in the lines beside it
             listed = min(listed, sum(1 for _ in read_lines(labels)))
-            pictures = (one for steps in Loader([labels], is_small=False, chunk=8, cut=True) for one in steps.frames)
+            loader = Loader([labels], is_small=img_shape == _SMALL, chunk=8, cut=True)
+            pictures = (resized(one, img_shape) for steps in loader for one in steps.frames)
         else:
             stream.thread_type = "AUTO"
-            pictures = (frame.to_ndarray(format="rgb24") for frame in container.decode(stream))
+            pictures = (_small(frame, img_shape) for frame in container.decode(stream))
         for picture in pictures:
             number += 1
-            yield resized(picture, img_shape)
+            yield picture
         if number < listed:
             raise SourceError(f"{path} was cut off: its index lists {listed:,} pictures, {number:,} are there\nFetch it again.")
+
+
+def _small(frame: av.VideoFrame, img_shape: tuple[int, ...]) -> np.ndarray:
+    small = np.empty(img_shape, np.uint8)
+    if img_shape == _SMALL and shrink(frame, None, small):
+        return small
+    return resized(frame.to_ndarray(format="rgb24"), img_shape)
 
 
 def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndarray]]:

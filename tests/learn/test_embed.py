@@ -61,9 +61,9 @@ def videos(tmp_path_factory):
     return folder
 
 
-def one_at_a_time(path):
+def one_at_a_time(path, **sizes):
     """The latents of a video as an agent has them."""
-    network, found = tiny_network(), []
+    network, found = tiny_network(**sizes), []
     state = network.initial_state(1)
     with av.open(str(path)) as container, torch.inference_mode():
         for frame in container.decode(video=0):
@@ -103,6 +103,16 @@ def test_each_recording_gets_a_file_with_the_latents_of_its_pictures(videos, net
     assert (document["written"], document["kept"]) == (["b"], ["a", "more/c"])
     assert all(path.stat().st_mtime_ns == when for path, when in before.items() if path.name != "b.safetensors")
     assert not (tmp_path / "none").exists()
+
+
+def test_convolutions_with_fewer_multiplications_find_the_same(videos, tmp_path):
+    sizes = {"impala_chans": (16, 32, 32)}
+    save(tmp_path / "network", tiny_network(**sizes), made_from=[])
+    assert type(module._network(tmp_path / "network", "cpu").net.img_process).__name__ == "_Quick"
+    assert embed(recordings_in(videos), tmp_path / "network", tmp_path / "out", threads=2).num_frames == 173
+    for name in ("a", "b"):
+        latents = read_shard(shard_path(tmp_path / "out", name))
+        np.testing.assert_allclose(latents, one_at_a_time(videos / f"{name}.mp4", **sizes), rtol=0, atol=5e-4)
 
 
 def test_a_recording_that_changed_or_a_shard_that_is_damaged_is_done_again(videos, network, tmp_path):
