@@ -10,6 +10,7 @@ error.
 from __future__ import annotations
 
 import atexit
+import importlib.metadata
 import json
 import multiprocessing
 import os
@@ -56,6 +57,7 @@ TO_LEARN = ("torch._dynamo", "safetensors.torch", "matplotlib.pyplot", "interpla
 """What learning loads besides, also PyTorch's compiler, although nothing is compiled. It makes the end of every process long:
 so it is loaded only where something learns."""
 TO_TEST = (
+    "warm_process:with_packages_known",
     "torch._dynamo",
     "interplay.learn.train",
     "inspect_ai.model",
@@ -69,6 +71,7 @@ TO_TEST = (
 )
 """What processes that run tests load sooner or later."""
 TO_EVALUATE = (
+    "warm_process:with_packages_known",
     "interplay.cli.explore",
     "interplay.explore.evaluation.evaluate",
     "openai",
@@ -287,6 +290,12 @@ def with_empty_tables() -> None:
         migrate(engine)
 
     database._migrate = copy_and_migrate
+
+
+def with_packages_known() -> None:
+    """Inspect looks through all packages for the one of a task where ours is installed from a checkout: a second of a core."""
+    importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+    importlib.metadata.packages_distributions()
 
 
 def become_and_end(arguments: list[str]) -> None:
