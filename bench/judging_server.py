@@ -43,8 +43,8 @@ class Server:
     """
 
     def __init__(self, data: Path, database: str | None, *, program: Sequence[str] = REMEMBERING, log: Path) -> None:
-        self._command = [sys.executable, *program, "--data", str(data)]
-        self._command += [] if database is None else ["--database", database]
+        self._program = [*program, "--data", str(data)]
+        self._program += [] if database is None else ["--database", database]
         self._log = log
         self._port = 0
         self._past_cpu_s = 0.0
@@ -62,14 +62,7 @@ class Server:
             SystemExit: If it does not start, with the end of what it wrote.
         """
         begin = time.monotonic()
-        with self._log.open("a") as log:
-            self._process = subprocess.Popen(
-                [*self._command, "--port", str(self._port)],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                cwd=Path(__file__).parent.parent,
-            )
+        self._process = self.begin([*self._program, "--port", str(self._port)], self._log, Path(__file__).parent.parent)
         assert self._process.stdout is not None
         words = self._process.stdout.readline().split()
         found = [word for word in words if word.startswith("http")]
@@ -78,6 +71,11 @@ class Server:
             raise SystemExit(f"the server did not start:\n{self._log.read_text()[-2000:]}")
         self._port = int(found[0].rpartition(":")[2])
         return time.monotonic() - begin
+
+    def begin(self, program: list[str], log: Path, cwd: Path) -> subprocess.Popen[str]:
+        """Start the process: what Python runs, what takes its errors, and where it runs."""
+        with log.open("a") as errors:
+            return subprocess.Popen([sys.executable, *program], stdout=subprocess.PIPE, stderr=errors, text=True, cwd=cwd)
 
     def kill(self) -> None:
         """End it as a power cut would: nothing is told, nothing is written any more."""

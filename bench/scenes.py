@@ -58,7 +58,7 @@ _OPEN = """async ({ width, height, usesProcessor }) => {
   window.paint = async (camera, tick) => {
     const later = performance.now() + 1000; // figures and the hand have come to where they go
     const draw = () => new Promise((painted) => scene.draw(camera, later, tick, painted));
-    while (scene.boxes.length) await draw();
+    while (scene.boxes.length) scene.land.put(scene.boxes.shift());
     const begun = performance.now();
     await draw();
     scene.gl.readPixels(0, 0, 1, 1, scene.gl.RGBA, scene.gl.UNSIGNED_BYTE, new Uint8Array(4));

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 import warm_process
+from execnet import gateway_io
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
@@ -56,9 +57,10 @@ settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The processes that run the tests have one set of warm processes."""
+    """The processes that run the tests have one set of warm processes, and are forks of one of them."""
     if config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
         warm_process.share()
+        gateway_io.Popen2IOMaster = warm_process.Runner
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -69,8 +71,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is loaded by now stays, so that no test searches it for garbage."""
+    """What is loaded by now stays, so that no test searches it for garbage, and what tests make is searched seldom."""
     gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
     gc.enable()
 
 

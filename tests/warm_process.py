@@ -10,7 +10,9 @@ error.
 from __future__ import annotations
 
 import atexit
+import importlib.metadata
 import json
+import multiprocessing
 import os
 import runpy
 import socket
@@ -22,8 +24,14 @@ import threading
 import traceback
 from contextlib import closing, suppress
 from functools import cache
+from multiprocessing import connection, forkserver
+from multiprocessing.context import BaseContext
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any
+
+from execnet.gateway_base import ExecModel, Popen2IO
+from execnet.gateway_io import Popen2IOMaster
 
 from interplay.forking import Forked, Forker
 
@@ -48,7 +56,22 @@ READY = (*WITH_BLOCK_WORLD, "warm_process:with_empty_tables")
 TO_LEARN = ("torch._dynamo", "safetensors.torch", "matplotlib.pyplot", "interplay.learn.train")
 """What learning loads besides, also PyTorch's compiler, although nothing is compiled. It makes the end of every process long:
 so it is loaded only where something learns."""
+TO_TEST = (
+    "warm_process:with_packages_known",
+    "torch._dynamo",
+    "interplay.learn.train",
+    "inspect_ai.model",
+    "interplay.explore.evaluation.evaluate",
+    "openai",
+    "pandas",
+    "scipy.optimize",
+    "scipy.stats",
+    "matplotlib.pyplot",
+    "rich.console",
+)
+"""What processes that run tests load sooner or later."""
 TO_EVALUATE = (
+    "warm_process:with_packages_known",
     "interplay.cli.explore",
     "interplay.explore.evaluation.evaluate",
     "openai",
@@ -155,6 +178,50 @@ def _loading(loaded: tuple[str, ...]) -> Forker:
     return Forker(loaded)
 
 
+class Runner(Popen2IOMaster):
+    """A process in which pytest-xdist runs tests, begun with what tests load, and what this process reads and writes of it."""
+
+    def __init__(self, arguments: list[str], execmodel: ExecModel) -> None:
+        (takes, says), (hears, told) = os.pipe(), os.pipe()
+        self.popen = _loading((*WITH_BLOCK_WORLD, *TO_TEST)).start(
+            "warm_process:run_tests", arguments, descriptors=[takes, told]
+        )
+        for number in (takes, told):
+            os.close(number)
+        Popen2IO.__init__(self, os.fdopen(says, "wb"), os.fdopen(hears, "rb"), execmodel)
+
+
+def run_tests(arguments: list[str], stdin: int, stdout: int) -> None:
+    """What such a process does: `python -c CODE`, with pipes to the one that asked for it."""
+    for number, opened in ((0, stdin), (1, stdout)):
+        os.dup2(opened, number)
+        os.close(opened)
+    *_, code = arguments
+    sys.stdin, sys.argv = os.fdopen(0, closefd=False), ["-c"]
+    sys.modules["__main__"] = main = ModuleType("__main__")  # what it starts with `spawn` does not import this one
+    exec(code, vars(main))  # noqa: S102 (one line, xdist's own)
+
+
+@cache
+def pools() -> BaseContext:
+    """Where processes of pools come from that are no new interpreters: each is a fork of one that has loaded what they need."""
+    loaded = (*WITH_BLOCK_WORLD, *TO_TEST) if _SHARED_AT in os.environ else ("interplay.learn.train", "torch._dynamo")
+    server, address = forkserver._forkserver, connection.arbitrary_address("AF_UNIX")
+    ends, server._forkserver_alive_fd = os.pipe()
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(address)
+        listening.listen()
+        _forker(loaded).start("warm_process:serve_pools", descriptors=[listening.fileno(), ends])
+    os.close(ends)
+    server._forkserver_address, server.ensure_running = address, lambda: None
+    return multiprocessing.get_context("forkserver")
+
+
+def serve_pools(listening: int, ends: int) -> None:
+    """What makes their processes does."""
+    forkserver.main(listening, ends, [])
+
+
 _SHARED_AT = "INTERPLAY_TEST_FORKERS"
 
 
@@ -223,6 +290,12 @@ def with_empty_tables() -> None:
         migrate(engine)
 
     database._migrate = copy_and_migrate
+
+
+def with_packages_known() -> None:
+    """Inspect looks through all packages for the one of a task where ours is installed from a checkout: a second of a core."""
+    importlib.metadata.packages_distributions = cache(importlib.metadata.packages_distributions)
+    importlib.metadata.packages_distributions()
 
 
 def become_and_end(arguments: list[str]) -> None:

@@ -145,7 +145,8 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
     """
     if not len(outcomes):
         raise ValueError("there are no answers to fit a preference model to")
-    won, drawn, lost = (np.array([outcome == name for outcome in outcomes], float) for name in OUTCOMES)
+    said = np.asarray(outcomes)
+    won, drawn, lost = ((said == name).astype(float) for name in OUTCOMES)
     if (won + drawn + lost != 1).any():
         strange = next(outcome for outcome in outcomes if outcome not in OUTCOMES)
         raise ValueError(f"outcome must be one of {', '.join(OUTCOMES)}, got {strange!r}")

@@ -5,8 +5,10 @@ from datetime import UTC, datetime
 
 import numpy as np
 import pytest
+import warm_process
 from gymnasium.spaces import Discrete
 
+import interplay.parallel
 import interplay.record
 from interplay.agents import AgentError
 from interplay.agents.evaluate import evaluate
@@ -25,7 +27,7 @@ def archive(tmp_path):
     archive.close()
 
 
-def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_path):
+def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_path, monkeypatch):
     import torch
 
     from interplay.agents import networks
@@ -40,6 +42,7 @@ def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_pa
         folder = one.root / "models" / "fresh"
         save_policy(folder, network, task=TASK, algorithm="bc", observation="dqn", space=Discrete(18), details=details)
     seeds = [1, 2, 3]
+    monkeypatch.setattr(interplay.parallel, "get_context", lambda method: warm_process.pools())
     alone = evaluate(archive, TASK, "fresh", seeds, seed=5, max_steps=90, video=False)
     together = evaluate(other, TASK, "fresh", seeds, seed=5, max_steps=90, video=False, processes=2)
     assert [episode.seed for episode in together] == seeds

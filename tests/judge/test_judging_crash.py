@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from judging_world import AT_ONCE, TASKS, fill, form
+from warm_process import SERVER, WarmProcess
 
 from bench import judging_data
 from bench.judging import leaderboards, run_crowd
@@ -21,13 +22,20 @@ TWO_TASKS = judging_data.TASKS[:2]
 NUM_ANSWERS = 60
 
 
+class WarmServer(Server):
+    """One that begins with its libraries loaded."""
+
+    def begin(self, program, log, cwd):
+        return WarmProcess(program, stderr=log, cwd=cwd, loaded=SERVER)
+
+
 @pytest.fixture(scope="module", params=judging_data.DATABASES)
 def served(request, tmp_path_factory):
     """A server over four agents in two tasks on three seeds, its database's address, and a folder."""
     folder = tmp_path_factory.mktemp("served")
     database = request.getfixturevalue("new_postgres_url")() if request.param == "postgresql" else None
     judging_data.fill(folder / "data", database, tasks=TWO_TASKS, num_agents=4, num_seeds=3)
-    with Server(folder / "data", database, log=folder / "server.log") as server:
+    with WarmServer(folder / "data", database, log=folder / "server.log") as server:
         yield server, database or f"sqlite:///{folder}/data/interplay.db", folder
 
 

@@ -1,14 +1,10 @@
 """A small archive of scripted play, made once, copied for each test."""
 
-import multiprocessing
-import os
 import shutil
-from functools import cache
-from multiprocessing import forkserver
-from pathlib import Path
 
 import numpy as np
 import pytest
+import warm_process
 
 import interplay.parallel
 import interplay.record
@@ -44,27 +40,15 @@ def archive(recorded, tmp_path):
     archive.close()
 
 
-@cache
-def warm_processes():
-    """Processes that begin with PyTorch and its compiler loaded, which takes four seconds of a core."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["toy_runs", "dagger_runs", "torch._dynamo"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
-        patch.setenv("OMP_NUM_THREADS", "1")
-        forkserver.ensure_running()
-    return context
-
-
 @pytest.fixture(scope="module", autouse=True)
 def warm_pools():
     """The processes of a pool are forks of one that has loaded what they need, not new interpreters."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(interplay.parallel, "get_context", lambda method: warm_processes())
+        patch.setattr(interplay.parallel, "get_context", lambda method: warm_process.pools())
         yield
 
 
 @pytest.fixture
 def processes():
     """Where processes of the test's own come from."""
-    return warm_processes()
+    return warm_process.pools()

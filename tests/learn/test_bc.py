@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 
@@ -14,6 +12,7 @@ import torch
 from gymnasium.spaces import Discrete
 from safetensors.torch import load_file
 from toy_transitions import make_transitions
+from warm_process import READY, TO_LEARN, WarmProcess
 
 from interplay.agents import find, networks
 from interplay.agents.policy import load_policy
@@ -181,8 +180,8 @@ def test_a_run_killed_and_resumed_ends_with_the_same_weights(archive, tmp_path):
     undisturbed = train(archive, config, "undisturbed")
     settings = tmp_path / "settings.json"
     settings.write_text(json.dumps(config.to_json()))
-    command = [sys.executable, "-m", "interplay.cli", "learn", "bc", "--config", str(settings), "--out", "killed"]
-    process = subprocess.Popen([*command, "--data", str(archive.root)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = ["-m", "interplay.cli", "learn", "bc", "--config", str(settings), "--out", "killed", "--data", str(archive.root)]
+    process = WarmProcess(command, stdout=tmp_path / "said", stderr=tmp_path / "said", loaded=(*READY, *TO_LEARN))
     folder = archive.root / "models" / "killed"
     deadline = time.monotonic() + 120
     while not (folder / "checkpoint.safetensors").exists() or not read_metrics(folder):

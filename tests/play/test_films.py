@@ -35,7 +35,7 @@ def archive(tmp_path: Path) -> Archive:
 
 @pytest.fixture
 def films(archive: Archive) -> Iterator[Films]:
-    one = Films(archive)
+    one = Films(archive, later_s=0)
     yield one
     one.close()
 

@@ -25,6 +25,8 @@ from interplay.record.sealed import no_video
 FILMER_MODULE = "interplay.play.beside.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
+LATER_S = 10.0
+"""So long after a game its film is begun, if nobody asks for it: who has just played may begin the next game."""
 LOOK_EVERY_S = 0.25
 """How often it is asked whether games need the core."""
 MAX_TRIES = 2
@@ -61,6 +63,8 @@ class _Film:
     turn: int
     number: int
     """Of the asking: who came first is first."""
+    not_before: float
+    """By the clock of the queue, in seconds, while nobody asks for it."""
     num_tries: int = 0
 
 
@@ -86,6 +90,7 @@ class Films:
         cores_needed: How many cores the games being played need now, the server's own work included.
         num_cores: Cores there are; those of this process by default.
         clock: Seconds that pass.
+        later_s: So long a film for `LATER` waits before it is made.
     """
 
     module = FILMER_MODULE
@@ -98,7 +103,9 @@ class Films:
         cores_needed: Callable[[], float] = lambda: 0.0,
         num_cores: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        later_s: float = LATER_S,
     ) -> None:
+        self._later_s = later_s
         self._archive = archive
         self._cores_needed = cores_needed
         self._num_cores = num_cores or len(os.sched_getaffinity(0))
@@ -147,7 +154,8 @@ class Films:
                 if failure is not None and turn != NOW and self._clock() < failure.again_at:
                     return False
                 self._numbers += 1
-                self._waiting[episode_id] = _Film(episode_id, turn, self._numbers)
+                not_before = self._clock() + (self._later_s if failure is None else 0.0)
+                self._waiting[episode_id] = _Film(episode_id, turn, self._numbers, not_before)
             else:
                 film.turn = min(film.turn, turn)
             if self._thread is None:
@@ -241,15 +249,16 @@ class Films:
             idle_until = time.monotonic() + IDLE_S
             while not self._is_closed:
                 again_s = self._queue_again()
-                if self._waiting:
-                    film = min(self._waiting.values(), key=lambda one: (one.turn, one.number))
+                now = self._clock()
+                if ready := [one for one in self._waiting.values() if one.turn != LATER or one.not_before <= now]:
+                    film = min(ready, key=lambda one: (one.turn, one.number))
                     del self._waiting[film.episode_id]
                     self._making, self._share = film, 0.0
                     return film
                 if time.monotonic() >= idle_until:
                     self._end()
                 idle_s = idle_until - time.monotonic() if self._filmer is not None else threading.TIMEOUT_MAX
-                self._changed.wait(min(again_s, idle_s))
+                self._changed.wait(min(again_s, idle_s, *(one.not_before - now for one in self._waiting.values())))
             return None
 
     def _queue_again(self) -> float:
@@ -260,7 +269,7 @@ class Films:
                 wait_s = min(wait_s, failure.again_at - now)
             elif episode_id not in self._waiting:
                 self._numbers += 1
-                self._waiting[episode_id] = _Film(episode_id, LATER, self._numbers)
+                self._waiting[episode_id] = _Film(episode_id, LATER, self._numbers, now)
         return wait_s
 
     def _end(self) -> None:

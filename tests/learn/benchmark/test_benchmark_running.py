@@ -7,14 +7,13 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from warm_process import READY, TO_LEARN, WarmProcess
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
@@ -43,6 +42,10 @@ algorithm = "bc"
 algorithm = "dqn"
 settings = {{ target_every = 50 }}
 """
+
+
+GROUP = "import os; os.setsid(); from interplay.cli import main; main()"
+"""The command, with its processes in a group of their own."""
 
 
 def written(folder: Path, *, best: float = 500) -> Path:
@@ -75,14 +78,15 @@ def test_a_killed_benchmark_goes_on_to_the_same_numbers(whole, file, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(folder.with_name("games"), data)
     draw = random.Random(os.getpid())
-    command = [sys.executable, "-m", "interplay", "learn", "benchmark", str(file), "--data", str(data), "--jobs", "1"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True) as process:
-        deadline = time.monotonic() + 120
-        while not [*data.glob("models/*/checkpoint.safetensors")] and process.poll() is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        time.sleep(draw.uniform(0, 1))
-        os.killpg(process.pid, signal.SIGKILL)
+    command = ["-c", GROUP, "learn", "benchmark", str(file), "--data", str(data), "--jobs", "1"]
+    process = WarmProcess(command, stdout=tmp_path / "said", stderr=tmp_path / "said", loaded=(*READY, *TO_LEARN))
+    deadline = time.monotonic() + 120
+    while not [*data.glob("models/*/checkpoint.safetensors")] and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(draw.uniform(0, 1))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(60)
     with closing(interplay.record.open(data)) as archive:
         found = run_benchmark(archive, read(file), jobs=1)
     assert found.to_json() == expected.to_json()
