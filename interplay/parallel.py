@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 
-def give_way() -> None:
+def give_way(niceness: int) -> None:
     """Let this process run after others that want to at the same moment, but always a little: somebody waits for what it does.
 
-    On a machine whose every core is busy, one of `SCHED_IDLE` waits for seconds; this one gets a quarter of a core.
+    For a child that no terminal ends, since it gets a session of its own: Linux shares the cores out between sessions before it
+    looks at niceness ("autogroup" in sched(7)), so in the server's session this process would get as much as the browser of
+    somebody who plays on the same machine.
+
+    Args:
+        niceness: How far behind, 1 to 19: with 5 it gets a quarter of a core where every core is busy, with 10 a tenth. One of
+            `SCHED_IDLE` waits for seconds there.
     """
-    os.nice(5)
+    os.nice(niceness)
     if hasattr(os, "SCHED_BATCH"):  # waking up, it takes no core from another
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    with contextlib.suppress(PermissionError):  # it has one
+        os.setsid()
+    with contextlib.suppress(OSError):  # this system does not share them out so
+        Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 class Pool(ProcessPoolExecutor):

@@ -43,8 +43,7 @@ test("pixels are saved in steps until thirty frames a second are held, and tried
 test("one that begins with few pixels has more as soon as there is time for them", () => {
   const pace = new Pace();
   pace.beginLow();
-  assert.equal(pace.ratio, 0.5);
-  assert.deepEqual(paint(pace, 0, 20_000, () => 4).said.map(({ ratio }) => ratio), [0.75, 1]);
+  assert.deepEqual(paint(pace, 0, 20_000, () => 4).said.map(({ ratio }) => ratio), [0.5, 0.75, 1]);
 });
 
 test("one sees less far before the rate falls further, and as far as before when there is time", () => {
@@ -55,11 +54,24 @@ test("one sees less far before the rate falls further, and as far as before when
   assert.deepEqual([pace.ratio, pace.reach], [0.35, 1]);
 });
 
-test("while land arrives no more pixels are tried", () => {
+test("until the first land is here pixels are saved where there is little time, and no more are tried", () => {
   const pace = new Pace();
   pace.beginLow();
+  assert.equal(pace.ratio, 0.35);
   for (let now = 0; now < 20_000; now += 16) assert.equal(pace.frame(now, 4, true), "same");
+  assert.equal(pace.ratio, 0.35);
+  assert.equal(pace.frame(20_000, 4), "resize");
   assert.equal(pace.ratio, 0.5);
+  assert.equal(pace.frame(20_016, 4, true), "same"); // where land is hidden, more comes as one goes
+  assert.equal(pace.ratio, 0.5);
+});
+
+test("a machine that is too slow with saved pixels while land arrives gives up as well", () => {
+  const pace = new Pace(), said = [];
+  pace.beginLow();
+  for (let now = 0; now < 20_000 && said.at(-1) !== "give up"; now += 100) said.push(pace.frame(now, 100, true));
+  assert.equal(said.at(-1), "give up");
+  assert.deepEqual([pace.ratio, pace.reach], [0.35, 0.6]);
 });
 
 test("an attempt with more pixels that was too slow comes back later each time", () => {

@@ -14,6 +14,7 @@ import pytest
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.play.beside.filming import NICENESS
 from interplay.play.beside.films import LATER, NOW, Films
 from interplay.record import Archive, Episode
 from interplay.record.clips import Clip
@@ -101,6 +102,17 @@ def test_films_are_held_while_games_need_the_core(archive: Archive) -> None:
         assert films.wait(episode.id, WITHIN_S).state == "made"
     finally:
         films.close()
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="this system shares the cores out without looking at sessions"
+)
+def test_films_give_way_to_programs_of_other_sessions_too(archive: Archive, films: Films) -> None:
+    assert films.wanted(recorded(archive, num_steps=3000).id)
+    process = process_of(films)
+    until(lambda: Path(f"/proc/{process}/autogroup").read_text().endswith(f" nice {NICENESS}\n"))
+    assert os.getsid(process) == process
+    assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS + os.getpriority(os.PRIO_PROCESS, 0)
 
 
 def test_a_film_that_was_done_as_it_was_held_does_not_hold_the_next_one(archive: Archive, films: Films) -> None:

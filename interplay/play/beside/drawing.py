@@ -11,7 +11,6 @@ going on from there costs nothing.
 from __future__ import annotations
 
 import logging
-import os
 import select
 import socket
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 
 from interplay.envs import Frame
 from interplay.errors import InterplayError
+from interplay.parallel import give_way
 from interplay.play import tables
 from interplay.play.connections.frame_list import FrameList
 from interplay.play.workers import channel, processes
@@ -175,7 +175,7 @@ class Drawing:
 def main(descriptor: int) -> None:
     """Draw what is asked for until the web process goes away, or asks for nothing for long."""
     processes.shield_from_the_terminal()
-    os.nice(NICENESS)
+    give_way(NICENESS)
     logging.basicConfig(format="%(asctime)s drawer %(process)d: %(message)s", level=logging.WARNING)
     pipe = socket.socket(fileno=descriptor)
     unpacker = Unpacker()

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
+from interplay.parallel import give_way
 from interplay.play.workers.processes import shield_from_the_terminal
 from interplay.record.clips import film
 
@@ -57,7 +58,7 @@ class Pace:
 def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None], descriptor: int) -> None:
     """Make it, for one episode after another, until who asks is gone."""
     shield_from_the_terminal()
-    os.nice(NICENESS)
+    give_way(NICENESS)
     asked = socket.socket(fileno=descriptor)
     orders = asked.makefile("rb")
 

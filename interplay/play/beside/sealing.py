@@ -21,13 +21,16 @@ from interplay.record import Episode, RecordingError
 from interplay.record.journal import episode_of
 from interplay.record.measuring import measure_all
 
+NICENESS = 5
+"""Behind the games, before films: whoever played looks for the episode."""
+
 log = logging.getLogger("interplay.play.beside.sealing")
 
 
 def main(descriptor: int) -> None:
     """Seal what is asked for until the web process goes away."""
     processes.shield_from_the_terminal()
-    give_way()
+    give_way(NICENESS)
     logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
     channel = socket.socket(fileno=descriptor)
     unpacker = Unpacker()

@@ -37,6 +37,9 @@ const TEXELS_IN_A_ROW = 1024;
 /** Six for each part. */
 const FACES_IN_A_ROW = 768;
 /** How high the hand's and the portrait's pictures are, in degrees. */
+/** In one call; not as instances, each of which costs a browser without a graphics card as much as a call. A uniform block has at least
+ * room for so many. */
+const BOXES = 128;
 const HAND_FOV = 70, PORTRAIT_FOV = 17;
 const AT_ORIGIN = [0, 0, 0], BEFORE_PORTRAIT = [0, 1, 0];
 const LOOKING_SOUTH = [-1, 0, 0, 0, 1, 0, 0, 0, 1];
@@ -45,23 +48,18 @@ const VERTEX = `#version 300 es
 precision highp float;
 uniform vec3 right, up, ahead;
 uniform vec2 tans;
-layout(location = 0) in vec4 row0;
-layout(location = 1) in vec4 row1;
-layout(location = 2) in vec4 row2;
-layout(location = 3) in vec4 lowPart;
-layout(location = 4) in vec4 highFlags;
-layout(location = 5) in vec4 tintRed;
-layout(location = 6) in vec4 more;
+layout(std140) uniform Boxes { vec4 boxes[${BOXES * (INSTANCE / 4)}]; };
 flat out vec4 r0, r1, r2, low, high, tint;
 flat out float addAll;
 const int CORNERS[36] = int[36](0,2,6,0,6,4, 1,5,7,1,7,3, 0,4,5,0,5,1, 2,3,7,2,7,6, 0,1,3,0,3,2, 4,6,7,4,7,5);
 void main() {
-  int corner = CORNERS[gl_VertexID];
+  int at = gl_VertexID / 36 * ${INSTANCE / 4}, corner = CORNERS[gl_VertexID % 36];
+  vec4 row0 = boxes[at], row1 = boxes[at + 1], row2 = boxes[at + 2], lowPart = boxes[at + 3], highFlags = boxes[at + 4];
   vec3 c = mix(lowPart.xyz, highFlags.xyz, vec3(corner & 1, corner >> 1 & 1, corner >> 2 & 1));
   vec3 p = vec3(dot(row0.xyz, c) + row0.w, dot(row1.xyz, c) + row1.w, dot(row2.xyz, c) + row2.w);
   float away = dot(p, ahead);
   gl_Position = vec4(dot(p, right) / tans.x, dot(p, up) / tans.y, away - 0.002, away);
-  r0 = row0; r1 = row1; r2 = row2; low = lowPart; high = highFlags; tint = tintRed; addAll = more.x;
+  r0 = row0; r1 = row1; r2 = row2; low = lowPart; high = highFlags; tint = boxes[at + 5]; addAll = boxes[at + 6].x;
 }`;
 
 const FRAGMENT = `#version 300 es
@@ -156,7 +154,7 @@ export class Figures {
     this.numTexels = 0;
     this.faces = new Table(gl, gl.RGBA32UI, gl.RGBA_INTEGER, gl.UNSIGNED_INT, FACES_IN_A_ROW, new Uint32Array(4 * FACES_IN_A_ROW));
     this.skin = new Table(gl, gl.RGBA8, gl.RGBA, gl.UNSIGNED_BYTE, TEXELS_IN_A_ROW, new Uint8Array(4 * 16 * TEXELS_IN_A_ROW));
-    this.boxes = new Float32Array(64 * INSTANCE);
+    this.boxes = new Float32Array(BOXES * INSTANCE);
     /** The hand, the pose that it was told last, and when. @type {Figure | null} */
     this.held = null;
     /** One that is not drawn: of the player through whose eyes one sees. @type {number | null} */
@@ -166,15 +164,8 @@ export class Figures {
     this.toldAt = 0;
     this.pose = new Float32Array(ROW);
     this.buffer = gl.createBuffer();
-    this.vertices = gl.createVertexArray();
-    gl.bindVertexArray(this.vertices);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
-    for (let i = 0; i < INSTANCE / 4; i++) {
-      gl.enableVertexAttribArray(i);
-      gl.vertexAttribPointer(i, 4, gl.FLOAT, false, 4 * INSTANCE, 16 * i);
-      gl.vertexAttribDivisor(i, 1);
-    }
-    gl.bindVertexArray(null);
+    this.empty = gl.createVertexArray();
+    gl.uniformBlockBinding(this.program.program, gl.getUniformBlockIndex(this.program.program, "Boxes"), 0);
     /** Where portraits are drawn. @type {Window | null} */
     this.window = null;
     this.#paint(1, LOOKING_SOUTH, 1, 1, 1); // nothing is seen of it; without a graphics card the first use takes a tenth of a second
@@ -402,9 +393,8 @@ export class Figures {
     gl.uniform1i(program.place("skin"), 1);
     this.faces.bind(0);
     this.skin.bind(1);
-    gl.bindVertexArray(this.vertices);
-    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffer);
-    gl.bufferData(gl.ARRAY_BUFFER, this.boxes, gl.STREAM_DRAW, 0, count * INSTANCE);
+    gl.bindVertexArray(this.empty);
+    gl.bindBufferBase(gl.UNIFORM_BUFFER, 0, this.buffer);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LESS);
     gl.depthMask(true);
@@ -413,7 +403,10 @@ export class Figures {
     gl.cullFace(gl.FRONT); // the far sides are there also where the eye is within a box's bounds
     gl.enable(gl.BLEND);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.drawArraysInstanced(gl.TRIANGLES, 0, 36, count);
+    for (let first = 0; first < count; first += BOXES) {
+      gl.bufferData(gl.UNIFORM_BUFFER, this.boxes, gl.STREAM_DRAW, first * INSTANCE, BOXES * INSTANCE);
+      gl.drawArrays(gl.TRIANGLES, 0, 36 * Math.min(BOXES, count - first));
+    }
     gl.disable(gl.BLEND);
     gl.disable(gl.CULL_FACE);
     gl.bindVertexArray(null);

@@ -17,8 +17,8 @@ export const MAX_SKIP = 16;
 const SECTION = 16;
 /** The side of the columns whose distances are found in one go. */
 const PART = 32;
-/** How far a ray may jump in a part that has just come: found in a third of the time, and pictures are waiting. */
-const FIRST_SKIP = 8;
+/** From so far around a part blocks are near it. */
+const REACH = MAX_SKIP - 1;
 
 export class Land {
   /** @param {[number, number, number]} size x, y, z in cells, each a multiple of 32 */
@@ -27,6 +27,12 @@ export class Land {
       throw new Error(`a land has sides of 32 to 512 cells, in steps of 32, got ${sx} ${sy} ${sz}`);
     this.size = /** @type {[number, number, number]} */ ([sx, sy, sz]);
     this.cells = new Uint32Array(sx * sy * sz).fill(UNKNOWN);
+    /** Which cells are no air: a bit each, 32 of a column in a number. */
+    this.solid = new Int32Array((sx * sy * sz) / 32).fill(-1);
+    /** For `#distances`: what is found, and what is near a block, twice. */
+    this.skips = new Uint8Array(PART * PART * sy);
+    this.near = new Int32Array(((PART + 2 * REACH) ** 2 * sy) / 32);
+    this.wider = new Int32Array(this.near.length);
     this.known = new Uint8Array((sx / SECTION) * (sy / SECTION) * (sz / SECTION));
     /** @type {Set<number>} parts whose distances can be better since they or a neighbour came */
     this.waiting = new Set();
@@ -47,12 +53,15 @@ export class Land {
       let from = k * 4096;
       for (let x = x0; x < x0 + SECTION; x++)
         for (let z = z0; z < z0 + SECTION; z++) {
-          const column = (x * sz + z) * sy + y0;
-          for (let to = column; to < column + SECTION; to++, from++) {
+          const column = (x * sz + z) * sy + y0, word = column >> 5, shift = column & SECTION;
+          let solid = 0;
+          for (let n = 0; n < SECTION; n++, from++) {
             const state = palette[cells[from]];
             if (state === undefined) throw new Error("a cell of the land is not in its palette");
-            this.cells[to] = state | (lights[from] << 16) | (state === 0 ? 1 << 24 : 0);
+            this.cells[column + n] = state | (lights[from] << 16) | (state === 0 ? 1 << 24 : 0);
+            if (state !== 0) solid |= 1 << n;
           }
+          this.solid[word] = (this.solid[word] & ~(0xffff << shift)) | (solid << shift);
         }
       this.known[this.#section(x0, y0, z0)] = 1;
       this.#touch(x0, y0, z0, x0 + SECTION - 1, y0 + SECTION - 1, z0 + SECTION - 1);
@@ -60,7 +69,7 @@ export class Land {
     }
     for (const part of parts) {
       const px = Math.floor(part / 64), pz = part % 64;
-      this.#distances(px * PART, pz * PART, FIRST_SKIP);
+      this.#distances(px * PART, pz * PART);
       for (const one of this.#around(px, pz)) this.waiting.add(one);
     }
   }
@@ -106,6 +115,7 @@ export class Land {
       // A block that is gone leaves distances that are too small, which only makes rays take more steps.
       const skip = state !== 0 ? 0 : before === 0 ? all[at] >>> 24 : 1;
       all[at] = state | (all[at] & 0xff0000) | (skip << 24);
+      this.solid[at >> 5] = (this.solid[at >> 5] & ~(1 << (at & 31))) | (state !== 0 ? 1 << (at & 31) : 0);
       this.#touchCell(at);
       if (before === 0 && state !== 0) this.#blocked(at);
     }
@@ -121,7 +131,7 @@ export class Land {
       const px = Math.floor(part / 64), pz = part % 64;
       if (!isAll && !this.#around(px, pz).every((one) => this.#isHere(one))) continue;
       this.waiting.delete(part);
-      this.#distances(px * PART, pz * PART, MAX_SKIP);
+      this.#distances(px * PART, pz * PART);
       return true;
     }
     return false;
@@ -159,14 +169,14 @@ export class Land {
 
   /** What has changed since the last time, for the graphics card. @returns {Box[]} */
   takeBoxes() {
-    const [, sy, sz] = this.size;
+    const [, sy, sz] = this.size, { cells } = this;
     const boxes = [...this.dirty.values()].map(([x0, y0, z0, x1, y1, z1]) => {
       const nx = x1 - x0 + 1, ny = y1 - y0 + 1, nz = z1 - z0 + 1, values = new Uint32Array(nx * ny * nz);
       let to = 0;
       for (let x = x0; x <= x1; x++)
         for (let z = z0; z <= z1; z++, to += ny) {
-          const column = (x * sz + z) * sy;
-          values.set(this.cells.subarray(column + y0, column + y1 + 1), to);
+          const column = (x * sz + z) * sy + y0;
+          for (let n = 0; n < ny; n++) values[to + n] = cells[column + n];
         }
       return /** @type {Box} */ ({ corner: [x0, y0, z0], size: [nx, ny, nz], bytes: new Uint8Array(values.buffer) });
     });
@@ -247,81 +257,93 @@ export class Land {
   }
 
   /**
-   * The Chebyshev distance to the nearest block or unknown cell, one axis after the other, for a part of the land.
+   * The Chebyshev distance to the nearest block or unknown cell, for a part of the land: what is near one grows by a cell a step, to all
+   * sides, 32 cells at a time.
    * @param {number} px
    * @param {number} pz
-   * @param {number} most distances above this are this
    */
-  #distances(px, pz, most) {
-    const [sx, sy, sz] = this.size, { cells } = this, reach = most - 1;
-    const x0 = Math.max(0, px - reach), x1 = Math.min(sx, px + PART + reach);
-    const z0 = Math.max(0, pz - reach), z1 = Math.min(sz, pz + PART + reach), depth = z1 - z0;
-    let end = 0; // of what is not all air: from there on a block is too far down
-    for (let x = x0; x < x1; x++)
-      for (let z = z0; z < z1; z++) {
-        const column = (x * sz + z) * sy;
-        let y = sy;
-        while (y > end && (cells[column + y - 1] & 0xffff) === 0) y--;
-        end = Math.max(end, y);
-      }
-    end = Math.min(sy, end + reach);
-    const up = new Uint8Array((x1 - x0) * depth * sy), along = new Uint8Array((x1 - x0) * PART * sy);
-    for (let x = x0; x < x1; x++)
-      for (let z = z0; z < z1; z++) {
-        const column = (x * sz + z) * sy, to = ((x - x0) * depth + z - z0) * sy;
-        for (let y = 0, far = most; y < end; y++) up[to + y] = far = (cells[column + y] & 0xffff) !== 0 ? 0 : Math.min(most, far + 1);
-        for (let y = end - 2, far = up[to + end - 1]; y >= 0; y--) up[to + y] = far = Math.min(up[to + y], far + 1);
-      }
-    for (let x = 0; x < x1 - x0; x++)
-      for (let z = 0; z < PART; z++) {
-        const from = (x * depth + pz + z - z0) * sy, low = pz + z - z0, high = depth - 1 - low, to = (x * PART + z) * sy;
-        for (let y = 0; y < end; y++) along[to + y] = nearest(up, from + y, sy, low, high, z > 0 ? along[to + y - sy] : -1);
-      }
-    const before = new Uint8Array(PART * sy); // distances of the last x
-    for (let x = 0; x < PART; x++) {
-      const low = px + x - x0, high = x1 - x0 - 1 - low;
-      for (let z = 0; z < PART; z++) {
-        const from = (low * PART + z) * sy, column = ((px + x) * sz + pz + z) * sy;
-        let first = -1, last = -1;
-        for (let y = 0; y < sy; y++) {
-          const cell = cells[column + y], skip = y < end ? nearest(along, from + y, PART * sy, low, high, x > 0 ? before[z * sy + y] : -1) : most;
-          before[z * sy + y] = skip;
-          if (cell >>> 24 === skip) continue;
-          cells[column + y] = (cell & 0xffffff) | (skip << 24);
-          if (first >= 0 && (last ^ y) >> 4) {
-            this.#touch(px + x, first, pz + z, px + x, last, pz + z);
-            first = -1;
+  #distances(px, pz) {
+    const [sx, sy, sz] = this.size, words = sy / 32, { solid, near, wider, skips } = this;
+    const x0 = Math.max(0, px - REACH), wide = Math.min(sx, px + PART + REACH) - x0;
+    const z0 = Math.max(0, pz - REACH), deep = Math.min(sz, pz + PART + REACH) - z0, row = deep * words;
+    const low = px - x0, left = pz - z0; // where the part begins
+    for (let x = 0; x < wide; x++) {
+      const from = ((x0 + x) * sz + z0) * words;
+      for (let n = 0; n < row; n++) near[x * row + n] = solid[from + n];
+    }
+    skips.fill(MAX_SKIP);
+    for (let x = 0; x < PART; x++)
+      for (let n = 0; n < PART * words; n++) note(skips, (x * PART * words + n) * 32, near[(low + x) * row + left * words + n], 0);
+    for (let r = 1; r <= REACH; r++) {
+      const around = REACH - r; // what is further away does not come as far as the part
+      const xa = Math.max(0, low - around), xb = Math.min(wide, low + PART + around);
+      const za = Math.max(0, left - around), zb = Math.min(deep, left + PART + around);
+      for (let x = Math.max(0, xa - 1); x < Math.min(wide, xb + 1); x++)
+        for (let z = za; z < zb; z++)
+          for (let w = 0, at = x * row + z * words; w < words; w++, at++) {
+            const before = z > 0 ? at - words : at, behind = z + 1 < deep ? at + words : at;
+            const here = near[before] | near[at] | near[behind];
+            wider[at] = here | (here << 1) | (here >>> 1);
+            if (w > 0) wider[at] |= (near[before - 1] | near[at - 1] | near[behind - 1]) >>> 31;
+            if (w + 1 < words) wider[at] |= (near[before + 1] | near[at + 1] | near[behind + 1]) << 31;
           }
-          if (first < 0) first = y;
-          last = y;
+      for (let x = xa; x < xb; x++) {
+        const west = x > 0 ? -row : 0, east = x + 1 < wide ? row : 0, isInside = x >= low && x < low + PART;
+        for (let z = za; z < zb; z++) {
+          const to = isInside && z >= left && z < left + PART ? ((x - low) * PART + z - left) * sy : -1;
+          for (let w = 0, at = x * row + z * words; w < words; w++, at++) {
+            const all = wider[at + west] | wider[at] | wider[at + east], more = all & ~near[at];
+            if (more === 0) continue;
+            near[at] = all;
+            if (to >= 0) note(skips, to + 32 * w, more, r);
+          }
         }
-        if (first >= 0) this.#touch(px + x, first, pz + z, px + x, last, pz + z);
       }
     }
+    for (let x = px; x < px + PART; x += SECTION)
+      for (let z = pz; z < pz + PART; z += SECTION) for (let y = 0; y < sy; y += SECTION) this.#jump(x, y, z, ((x - px) * PART + z - pz) * sy + y);
+  }
+
+  /**
+   * Put what `#distances` has found into a section.
+   * @param {number} x0
+   * @param {number} y0
+   * @param {number} z0
+   * @param {number} from where it is in what was found
+   */
+  #jump(x0, y0, z0, from) {
+    const [, sy, sz] = this.size, { cells, skips } = this;
+    let xa = SECTION, xb = -1, ya = SECTION, yb = -1, za = SECTION, zb = -1;
+    for (let x = 0; x < SECTION; x++)
+      for (let z = 0; z < SECTION; z++) {
+        const column = ((x0 + x) * sz + z0 + z) * sy + y0, found = from + (x * PART + z) * sy;
+        for (let y = 0; y < SECTION; y++) {
+          const cell = cells[column + y], skip = skips[found + y];
+          if (cell >>> 24 === skip) continue;
+          cells[column + y] = (cell & 0xffffff) | (skip << 24);
+          if (x < xa) xa = x;
+          xb = x;
+          if (z < za) za = z;
+          if (z > zb) zb = z;
+          if (y < ya) ya = y;
+          if (y > yb) yb = y;
+        }
+      }
+    if (xb >= 0) this.#touch(x0 + xa, y0 + ya, z0 + za, x0 + xb, y0 + yb, z0 + zb);
   }
 }
 
 /**
- * The smallest of max(steps away, value there) along one axis.
- * @param {Uint8Array} values
- * @param {number} at
- * @param {number} step from one to the next
- * @param {number} low how many there are before it
- * @param {number} high how many after
- * @param {number} before what it is one step before, of which it differs by at most one; -1 where that is not known
+ * Note a distance for those of 32 cells that have it.
+ * @param {Uint8Array} skips
+ * @param {number} at the first of these cells
+ * @param {number} which a bit each
+ * @param {number} skip
  */
-function nearest(values, at, step, low, high, before) {
-  if (before < 0) {
-    let best = values[at];
-    for (let k = 1; k < best; k++) {
-      if (k <= low && values[at - k * step] < best) best = Math.max(k, values[at - k * step]);
-      if (k <= high && values[at + k * step] < best) best = Math.max(k, values[at + k * step]);
-    }
-    return best;
+function note(skips, at, which, skip) {
+  for (let bits = which; bits !== 0; ) {
+    const bit = 31 - Math.clz32(bits);
+    skips[at + bit] = skip;
+    bits ^= 1 << bit;
   }
-  const less = before - 1; // by what has come into reach, which is the furthest one
-  if (before > 0 && less <= high && values[at + less * step] <= less) return less;
-  for (let k = 0; k <= before; k++)
-    if ((k <= low && values[at - k * step] <= before) || (k <= high && values[at + k * step] <= before)) return before;
-  return before + 1;
 }
