@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
@@ -17,10 +17,6 @@ from typing import Any
 def give_way(niceness: int) -> None:
     """Let this process run after others that want to at the same moment, but always a little: somebody waits for what it does.
 
-    For a child that no terminal ends, since it gets a session of its own: Linux shares the cores out between sessions before it
-    looks at niceness ("autogroup" in sched(7)), so in the server's session this process would get as much as the browser of
-    somebody who plays on the same machine.
-
     Args:
         niceness: How far behind, 1 to 19: with 5 it gets a quarter of a core where every core is busy, with 10 a tenth. One of
             `SCHED_IDLE` waits for seconds there.
@@ -28,10 +24,29 @@ def give_way(niceness: int) -> None:
     os.nice(niceness)
     if hasattr(os, "SCHED_BATCH"):  # waking up, it takes no core from another
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    with contextlib.suppress(PermissionError):  # it has one
+
+
+def give_way_to_sessions(niceness: int) -> None:
+    """Let this process run after those of other sessions too. It gets a session of its own, so no terminal ends it.
+
+    Linux shares the cores out between sessions before it looks at niceness ("autogroup" in sched(7)): in the server's session
+    this process would get as much as the browser of somebody who plays on the same machine.
+
+    Args:
+        niceness: As of `give_way`.
+    """
+    try:
         os.setsid()
-    with contextlib.suppress(OSError):  # this system does not share them out so
-        Path("/proc/self/autogroup").write_text(str(niceness))
+    except PermissionError:  # it leads a group, and the change below would slow down all of that session
+        return
+    for _ in range(50):
+        try:
+            Path("/proc/self/autogroup").write_text(str(niceness))
+            return
+        except BlockingIOError:  # Linux takes one such change in a tenth of a second, of all processes
+            time.sleep(0.1)
+        except OSError:  # this system does not share them out so
+            return
 
 
 class Pool(ProcessPoolExecutor):

@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import av
@@ -152,11 +153,8 @@ def embed(
                 result.kept.append(source.name)
             else:
                 waiting.append(source)
-        if waiting and chosen == "cpu":
-            with suppress(ModuleNotFoundError):
-                from interplay.agents.vpt import winograd
-
-                winograd.compile_once()  # here, before several processes would
+        if waiting and chosen == "cpu" and (winograd := _winograd()):
+            winograd.compile_once()  # here, before several processes would
         jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
         on_shard(len(result.kept), len(sources))
         for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, min(threads, os.cpu_count() or 1)):
@@ -267,12 +265,18 @@ def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, 
 @cache
 def _network(folder: Path, device: str) -> VPT:
     network = load_network(folder, device=device)
-    if device == "cpu":
-        with suppress(ModuleNotFoundError):  # without Numba, in PyTorch's way
-            from interplay.agents.vpt import winograd
-
-            winograd.quicken(network)
+    if device == "cpu" and (winograd := _winograd()):
+        winograd.quicken(network)
     return network
+
+
+def _winograd() -> ModuleType | None:
+    """The quick convolutions; without Numba, or a folder for what it compiles, PyTorch's are used."""
+    try:
+        from interplay.agents.vpt import winograd
+    except (ImportError, RuntimeError):
+        return None
+    return winograd
 
 
 def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:

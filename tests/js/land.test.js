@@ -84,6 +84,9 @@ test("what has changed is what the graphics card is sent", () => {
     take();
   }
   checkDistances(land, false);
+  land.part(frame(all, part(0, 32))); // all parts are its neighbours
+  while (land.improve());
+  checkDistances(land);
 });
 
 test("sections that were not sent stay unknown, whatever changes in them", () => {

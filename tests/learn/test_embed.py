@@ -286,3 +286,17 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
 def test_misuse_says_what_is_missing(words, status, expected, network, capsys):
     assert run("demos", "embed", *words, "--data", network.parent.parent) == status
     assert expected in " ".join(capsys.readouterr().err.split())
+
+
+def test_frames_of_recordings_become_small_as_whole_pictures_do(tmp_path):
+    path = tmp_path / "large.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=20, options={"preset": "ultrafast"})
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
+        for seed in range(2):
+            picture = np.random.default_rng(seed).integers(0, 256, (360, 640, 3), np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
+        container.mux(stream.encode())
+    with av.open(str(path)) as container:
+        whole = [resized(frame.to_ndarray(format="rgb24"), (128, 128, 3)) for frame in container.decode(video=0)]
+    assert np.array_equal(list(module._pictures(path, (128, 128, 3))), whole)

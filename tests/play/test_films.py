@@ -15,7 +15,7 @@ import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.beside.filming import NICENESS
-from interplay.play.beside.films import LATER, NOW, Films
+from interplay.play.beside.films import LATER, LATER_S, NOW, Films
 from interplay.record import Archive, Episode
 from interplay.record.clips import Clip
 from interplay.record.mp4 import probe
@@ -86,6 +86,22 @@ def test_what_somebody_waits_for_is_made_before_what_nobody_asked_for(archive: A
     films.wanted(now.id, NOW)
     assert films.wait(now.id, WITHIN_S).state == "made"
     assert films.progress(later[1].id).state == "waiting"  # and the one that was begun begins again
+
+
+def test_what_nobody_asked_for_waits_ten_seconds(archive: Archive) -> None:
+    now_s = 0.0
+    films = Films(archive, clock=lambda: now_s)
+    try:
+        later, now = recorded(archive), recorded(archive, seed=2)
+        films.wanted(later.id, LATER)
+        films.wanted(now.id)
+        assert films.wait(now.id, WITHIN_S).state == "made"
+        assert films.progress(later.id).state == "waiting"
+        now_s = LATER_S
+        films.wanted(later.id, LATER)
+        assert films.wait(later.id, WITHIN_S).state == "made"
+    finally:
+        films.close()
 
 
 def test_films_are_held_while_games_need_the_core(archive: Archive) -> None:

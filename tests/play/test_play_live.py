@@ -290,7 +290,7 @@ def test_messages_that_come_in_one_piece_are_taken_in_their_order(server, archiv
     """An input that overtook the pause before it would be let go by it."""
 
     async def scenario() -> dict:
-        async with await server.open("trial/brief") as client:
+        async with await server.open("atari/breakout") as client:
             await client.start()
             await Watcher(client).play(10)
             protocol = client.socket.protocol
@@ -298,6 +298,8 @@ def test_messages_that_come_in_one_piece_are_taken_in_their_order(server, archiv
                 protocol.send_text(json.dumps({"type": kind}).encode())
             protocol.send_binary(wire.pack_input(1, 10, 1.0))
             client.socket.transport.write(b"".join(protocol.data_to_send()))
+            await Watcher(client).play(60)
+            await client.quit()
             await Watcher(client).play()
             assert client.ended is not None
             return client.ended

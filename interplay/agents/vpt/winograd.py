@@ -16,7 +16,6 @@ import operator
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +59,8 @@ def quicken(network: VPT) -> bool:
         False, and leaves it as it is, where its sizes do not suit: pictures must halve to multiples of four in every stack, and
         channels be multiples of 16, as in the published networks.
     """
+    if isinstance(network.net.img_process, _Quick):
+        return True
     architecture = network.architecture
     smallest = _STEP << len(architecture.impala_chans)
     is_uneven = any(size % smallest for size in architecture.img_shape[:2])
@@ -71,7 +72,7 @@ def quicken(network: VPT) -> bool:
 
 def compile_once() -> None:
     """Compile the kernels if they have not been compiled on this machine, and say that there is something to wait for."""
-    if all(Path(kernel._cache._cache_file._index_path).exists() for kernel in (_columns, _pool, _norm, _spread, _gather)):
+    if all(kernel._cache._cache_file._load_index() for kernel in (_columns, _pool, _norm, _spread, _gather)):
         return
     print("Compiling VPT's convolutions once, about 5 seconds ...", file=sys.stderr, flush=True)
     columns, per_channel = np.empty(64 * 27 + _LANES, np.float32), np.ones(_LANES, np.float32)
@@ -495,7 +496,7 @@ def _norm(sums, inner, scale, shift, num, to):
             total += a * of + b * num
             square += a * a * of_square + 2 * a * b * of + b * b * num
         mean = total / (num * len(scale))
-        spread = np.sqrt(square / (num * len(scale)) - mean * mean + _EPSILON)
+        spread = np.sqrt(max(square / (num * len(scale)) - mean * mean, 0.0) + _EPSILON)
         for channel in range(len(scale)):
             factor = scale[channel] / spread
             to[picture, 0, channel] = inner[picture, 0, channel] * factor

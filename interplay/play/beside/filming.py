@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.parallel import give_way
+from interplay.parallel import give_way, give_way_to_sessions
 from interplay.play.workers.processes import shield_from_the_terminal
 from interplay.record.clips import film
 
@@ -59,6 +59,7 @@ def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], Non
     """Make it, for one episode after another, until who asks is gone."""
     shield_from_the_terminal()
     give_way(NICENESS)
+    give_way_to_sessions(NICENESS)
     asked = socket.socket(fileno=descriptor)
     orders = asked.makefile("rb")
 

@@ -26,7 +26,7 @@ FILMER_MODULE = "interplay.play.beside.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
 LATER_S = 10.0
-"""So long after a game its film is begun, if nobody asks for it: who has just played may begin the next game."""
+"""A film is begun this long after its game, if nobody asks for it: who has just played may begin the next game."""
 LOOK_EVERY_S = 0.25
 """How often it is asked whether games need the core."""
 MAX_TRIES = 2
@@ -36,7 +36,7 @@ RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
 """What failed is tried again by itself after so long, then after four times as long each time, and at most so long."""
 
 NOW, SOON, LATER = 0, 1, 2
-"""Turns: somebody waits for it; a judge may be shown it next; nobody asked yet."""
+"""Turns: somebody waits for it; somebody may be shown it next; nobody asked yet, so it waits `LATER_S`."""
 
 log = logging.getLogger("interplay.play")
 

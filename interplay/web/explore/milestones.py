@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
-from interplay.play.beside.films import LATER, NOW, Films
+from interplay.play.beside.films import LATER, NOW, SOON, Films
 from interplay.record import Archive
 from interplay.tasks import Task
 from interplay.web.agents.access import check_shown
@@ -35,7 +35,7 @@ class Milestones(Films):
         """What was reached; None where it is not known yet, and then it soon is."""
         judgement = judgements.kept(self._archive.root, episode_id)
         if judgement is None:
-            self.wanted(episode_id, LATER)
+            self.wanted(episode_id, SOON)
         return judgement
 
 

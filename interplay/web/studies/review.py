@@ -17,7 +17,7 @@ from interplay.errors import NotFoundError
 from interplay.explore import views
 from interplay.explore.instance import Instance, parse
 from interplay.explore.rule_words import in_words
-from interplay.play.beside.films import LATER, NOW, Films
+from interplay.play.beside.films import NOW, SOON, Films
 from interplay.record import Archive
 from interplay.store import Enrolment
 from interplay.study.enrolment import next_step
@@ -164,7 +164,7 @@ def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[st
     blind = dataclasses.replace(instance, proofs=())  # edges look alike, whatever a proof found
     episode = _proof_of(archive, instance)
     if episode is not None and not archive.video_path(episode).exists():
-        request.app.state.films.wanted(episode, LATER)
+        request.app.state.films.wanted(episode, SOON)
     query = urlencode({PARAMETER: token_of(request, enrolment)})
     shown = [(name, _VIEW_WORDS.get(view, f"From the {view}")) for name, view in _VIEWS.items()]
     return page(

@@ -8,7 +8,7 @@ import random
 import shutil
 import signal
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,11 +81,14 @@ def test_a_killed_benchmark_goes_on_to_the_same_numbers(whole, file, tmp_path):
     command = ["-c", GROUP, "learn", "benchmark", str(file), "--data", str(data), "--jobs", "1"]
     process = WarmProcess(command, stdout=tmp_path / "said", stderr=tmp_path / "said", loaded=(*READY, *TO_LEARN))
     deadline = time.monotonic() + 120
-    while not [*data.glob("models/*/checkpoint.safetensors")] and process.poll() is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    time.sleep(draw.uniform(0, 1))
-    os.killpg(process.pid, signal.SIGKILL)
+    try:
+        while not [*data.glob("models/*/checkpoint.safetensors")] and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(draw.uniform(0, 1))
+    finally:
+        with suppress(ProcessLookupError):  # it may have come to its end
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait(60)
     with closing(interplay.record.open(data)) as archive:
         found = run_benchmark(archive, read(file), jobs=1)

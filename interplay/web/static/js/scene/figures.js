@@ -36,10 +36,10 @@ const MIDDLE = 0.9, MOST_BULK = 3;
 const TEXELS_IN_A_ROW = 1024;
 /** Six for each part. */
 const FACES_IN_A_ROW = 768;
-/** How high the hand's and the portrait's pictures are, in degrees. */
-/** In one call; not as instances, each of which costs a browser without a graphics card as much as a call. A uniform block has at least
+/** Boxes in one call; not as instances, each of which costs a browser without a graphics card as much as a call. A uniform block has at least
  * room for so many. */
 const BOXES = 128;
+/** How high the hand's and the portrait's pictures are, in degrees. */
 const HAND_FOV = 70, PORTRAIT_FOV = 17;
 const AT_ORIGIN = [0, 0, 0], BEFORE_PORTRAIT = [0, 1, 0];
 const LOOKING_SOUTH = [-1, 0, 0, 0, 1, 0, 0, 0, 1];

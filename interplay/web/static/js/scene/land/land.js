@@ -17,7 +17,7 @@ export const MAX_SKIP = 16;
 const SECTION = 16;
 /** The side of the columns whose distances are found in one go. */
 const PART = 32;
-/** From so far around a part blocks are near it. */
+/** How far from a part a block can shorten jumps in it. */
 const REACH = MAX_SKIP - 1;
 
 export class Land {
