@@ -122,10 +122,10 @@ def spot(page, share: float) -> tuple[float, float]:  # noqa: F811
 def steer(page, share: float, mark: float) -> None:  # noqa: F811
     """Hold the mouse over a place of the picture until some steps were taken with the mark where it belongs.
 
-    A game that a busy machine has taken up again rests until the mouse moves.
+    A game that a busy machine has taken up again rests until the mouse moves, and its picture may come to stand elsewhere.
     """
-    x, y = spot(page, share)
     for _ in range(5):
+        x, y = spot(page, share)
         page.mouse.move(x, y - 1)
         page.mouse.move(x, y)
         some_steps(page)
