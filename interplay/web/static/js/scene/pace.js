@@ -4,9 +4,7 @@
 /** Shares of the device's pixels, and of how far one sees. @type {[number, number][]} */
 const LEVELS = [[1, 1], [0.75, 1], [0.5, 1], [0.35, 1], [0.35, 0.6]];
 /** Which of them to begin with where there may be little time. */
-const LOW = 2;
-/** And which until the first land is here, which takes the same processor's time. */
-const SAVING = 3;
+const LOW = 3;
 const WANTED_FPS = 30;
 const LEAST_FPS = 15;
 /** Over how long the rate is measured. */
@@ -23,8 +21,6 @@ const AWAY_MS = 5000;
 export class Pace {
   constructor() {
     this.level = 0;
-    /** Whether the first land is still to come where there may be little time. */
-    this.isSaving = false;
     this.raiseMs = RAISE_MS;
     this.raisedAt = -Infinity;
     /** @type {number[]} when frames were painted */
@@ -40,7 +36,7 @@ export class Pace {
 
   /** The share of the device's pixels to draw. */
   get ratio() {
-    return LEVELS[this.isSaving ? Math.max(this.level, SAVING) : this.level][0];
+    return LEVELS[this.level][0];
   }
 
   /** The share of how far one sees. */
@@ -48,10 +44,9 @@ export class Pace {
     return LEVELS[this.level][1];
   }
 
-  /** Begin with few pixels, and fewer until the land is here; then see how many more there is time for. */
+  /** Begin with few pixels, and see how many more there is time for. */
   beginLow() {
     this.level = LOW;
-    this.isSaving = true;
   }
 
   /** Begin to measure anew. */
@@ -64,16 +59,12 @@ export class Pace {
    * A frame is painted.
    * @param {number} now
    * @param {number} spent on this frame, by the drawing itself
-   * @param {boolean} [isArriving] whether land comes, which takes time as well: more pixels are tried later
+   * @param {boolean} [isArriving] whether land comes, which takes time as well: more pixels are tried later, and a shorter view only where there must be
    * @returns {"same" | "resize" | "give up"} what shall change
    */
   frame(now, spent, isArriving = false) {
     const last = this.times.at(-1);
     if (last !== undefined && now - last > AWAY_MS) this.rest();
-    if (this.isSaving && !isArriving) {
-      this.isSaving = false;
-      return this.#change(now, 0);
-    }
     if (!this.times.length) this.changedAt = now;
     this.times.push(now);
     while (this.times.length > 2 && this.times[0] < now - WINDOW_MS) this.times.shift();
@@ -83,7 +74,7 @@ export class Pace {
     // Where it takes a third of the time that there is, twice the pixels will do: each step up is 1.8 to 2.3 times as many.
     const hasRoom = !isArriving && this.fps >= 1.5 * WANTED_FPS && spent < 1000 / WANTED_FPS / 3;
     this.fastSince = hasRoom ? (this.fastSince ?? now) : null;
-    if (this.fps < (this.isSaving ? LEAST_FPS : WANTED_FPS) && this.level < LEVELS.length - 1) {
+    if (this.fps < (isArriving && this.level >= LOW ? LEAST_FPS : WANTED_FPS) && this.level < LEVELS.length - 1) {
       if (now - this.raisedAt < RAISE_MS) this.raiseMs = Math.min(MAX_RAISE_MS, 2 * this.raiseMs);
       return this.#change(now, 1);
     }
