@@ -58,6 +58,15 @@ def test_a_residual_block_is_that_of_pytorch(num, channels, size):
     np.testing.assert_allclose(found.sums, sums, rtol=1e-3, atol=1e-2 * size)  # what the next normalisation is made of
 
 
+def test_numbers_that_hardly_differ_are_normalised_to_numbers():
+    """The variance comes from sums, and may round to less than nothing."""
+    x, _ = numbers(50, 16, 16)
+    raw = 1000 + torch.randn(50, 16, 16, 16) * 0.01
+    x.raw[...] = raw
+    x.sums[...] = torch.stack([raw.sum((1, 2)), raw.square().sum((1, 2))], dim=1)
+    assert np.isfinite(winograd._normed(x, np.ones(16, np.float32), np.zeros(16, np.float32)).factors).all()
+
+
 @pytest.mark.parametrize(("num", "inputs", "outputs", "size"), [(1, 64, 128, 64), (3, 128, 128, 32), (3, 16, 32, 8)])
 def test_a_convolution_and_its_pooling_are_those_of_pytorch(num, inputs, outputs, size):
     x, expected = numbers(num, inputs, size)

@@ -20,7 +20,7 @@ TASKS = [find("basalt/find_cave"), find("together/build_shelter")]
 
 @pytest.mark.slow
 def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
-    found = same_world.compare(460, 7, TASKS, longest=160, trouble=0.02)
+    found = same_world.compare(600, 3, TASKS, longest=300, trouble=0.02)
     assert found["wrong"] == 0, found["first_wrong"]
     assert found["tasks"] == 2
     assert found["digests"] >= 9
@@ -31,7 +31,7 @@ def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
 
 def test_cells_that_a_page_was_not_told_of_are_found(monkeypatch, capsys):
     monkeypatch.setattr(SceneEncoder, "_tell_cells", lambda *_: None)
-    found = same_world.compare(120, 2, TASKS[1:], longest=120)
+    found = same_world.compare(300, 2, TASKS[1:], longest=300)
     assert found["wrong"] > 0
     assert {"cells", "light"} & {name for one in found["first_wrong"] for name in one["what"]}
     assert "together/build_shelter" in capsys.readouterr().err
