@@ -51,8 +51,8 @@ SERVER = (
 )
 """What `interplay serve` and its like load sooner or later."""
 WITH_BLOCK_WORLD = (*SERVER, "interplay.envs.backends:load_compiled")
-READY = (*WITH_BLOCK_WORLD, "warm_process:with_empty_tables")
-"""An empty SQLite database gets its tables as copies besides; `tests/store` does without."""
+READY = (*WITH_BLOCK_WORLD, "warm_process:with_empty_tables", "warm_process:with_commands")
+"""An empty SQLite database gets its tables as copies besides; `tests/store` does without. Commands are built."""
 TO_LEARN = ("torch._dynamo", "safetensors.torch", "matplotlib.pyplot", "interplay.learn.train")
 """What learning loads besides, also PyTorch's compiler, although nothing is compiled. It makes the end of every process long:
 so it is loaded only where something learns."""
@@ -290,6 +290,14 @@ def with_empty_tables() -> None:
         migrate(engine)
 
     database._migrate = copy_and_migrate
+
+
+def with_commands() -> None:
+    """All verbs can be run at once."""
+    from interplay import cli
+
+    for verb in cli._VERBS:
+        cli.command_of(verb)
 
 
 def with_packages_known() -> None:

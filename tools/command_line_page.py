@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -10,10 +9,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args
 
-import typer
 from typer.core import TyperArgument, TyperOption
 
-from interplay.cli import _VERBS
+from interplay.cli import _VERBS, command_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "command-line.md"
 INTRODUCTION = """# The command line
@@ -103,7 +101,7 @@ def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
     for verb, (module, line) in _VERBS.items():
-        command = typer.main.get_command(importlib.import_module(module).app)
+        command = command_of(verb)
         command.help = command.help or line
         parts += [section(name, inner) for name, inner in commands(f"interplay {verb}", command)]
     return "\n".join(parts)
