@@ -100,7 +100,7 @@ def section(name: str, command: Command) -> str:
 def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
-    for verb, (module, line) in _VERBS.items():
+    for verb, (_, line) in _VERBS.items():
         command = command_of(verb)
         command.help = command.help or line
         parts += [section(name, inner) for name, inner in commands(f"interplay {verb}", command)]

@@ -149,6 +149,23 @@ def walk(env, seat, *actions):
     return [env.step({seat: action, other: STAY})[1] for action in actions]
 
 
+def test_agents_look_as_cogrid_draws_them():
+    from cogrid.core.objects import base
+    from cogrid.visualization import rendering
+
+    from interplay.envs.cogrid import point_in_triangle
+
+    assert base.point_in_triangle is point_in_triangle  # CoGrid takes it from there
+    corners = (0.12, 0.19), (0.87, 0.50), (0.12, 0.81)
+    for theta in np.arange(8) * np.pi / 4:
+        ours, theirs = (
+            rendering.fill_coords(np.zeros((96, 96), np.uint8), rendering.rotate_fn(inside(*corners), 0.5, 0.5, theta), 1)
+            for inside in (point_in_triangle, rendering.point_in_triangle)
+        )
+        assert 0 < theirs.mean() < 0.4
+        assert (ours == theirs).all()
+
+
 def test_a_soup_is_worth_34_points_to_both_cooks(room):
     """Seed 1 puts the first cook at row 1, column 3, beside the onions on the right, and the second in the middle of row 2.
 
