@@ -48,7 +48,8 @@ def painted(page, ticks: int) -> None:  # noqa: F811
 
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
-def test_nothing_jumps_once_the_countdown_runs(page):  # noqa: F811
+@pytest.mark.parametrize("width", [420, 672])
+def test_nothing_jumps_once_the_countdown_runs(page, width):  # noqa: F811
     page.add_init_script("""addEventListener("DOMContentLoaded", () => {
         const player = document.querySelector("#player"), parts = [".screen .view", ".hud", ".keys-card"];
         window.heights = new Set();
@@ -59,7 +60,7 @@ def test_nothing_jumps_once_the_countdown_runs(page):  # noqa: F811
         };
         look();
     })""")
-    play(page, 672)
+    play(page, width)
     painted(page, 20)  # numbers come four times a second
     assert len(page.evaluate("[...heights]")) == 1
 
