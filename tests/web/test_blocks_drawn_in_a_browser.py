@@ -31,8 +31,8 @@ def server(archive, tmp_path_factory):
         yield address
 
 
-def play(page) -> None:  # noqa: F811
-    page.set_viewport_size({"width": 420, "height": 700})
+def play(page, width: int = 420) -> None:  # noqa: F811
+    page.set_viewport_size({"width": width, "height": 700})
     draw_seldom(page)
     page.add_init_script('localStorage.setItem("interplay.drawn", "here")')  # however slow it is
     page.goto(f"/play/{TASK}")
@@ -45,6 +45,24 @@ def painted(page, ticks: int) -> None:  # noqa: F811
     """Wait until so many more ticks of the world are painted."""
     step = int(page.locator("#player").get_attribute("data-step") or 0)
     until(page, f"Number(document.querySelector('#player').dataset.step) > {step + ticks}", within_s=120)
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+@pytest.mark.parametrize("width", [420, 672])
+def test_nothing_jumps_once_the_countdown_runs(page, width):  # noqa: F811
+    page.add_init_script("""addEventListener("DOMContentLoaded", () => {
+        const player = document.querySelector("#player"), parts = [".screen .view", ".hud", ".keys-card"];
+        window.heights = new Set();
+        const look = () => {
+            requestAnimationFrame(look);
+            if (!["countdown", "playing"].includes(player.dataset.state)) return;
+            heights.add(parts.map((part) => player.querySelector(part).getBoundingClientRect().top + scrollY).join(" "));
+        };
+        look();
+    })""")
+    play(page, width)
+    painted(page, 20)  # numbers come four times a second
+    assert len(page.evaluate("[...heights]")) == 1
 
 
 def finish(page, archive) -> interplay.record.RecordedEpisode:  # noqa: F811

@@ -407,6 +407,7 @@ class Player {
   /** @param {number} seconds */
   #onCountdown(seconds) {
     this.#setState("countdown");
+    if (!this.hasBegun) this.#showStatistics(Object.fromEntries(this.task.statistics.map(({ name }) => [name, null]))); // nothing jumps later
     this.screenCard.scrollIntoView({ block: "nearest" }); // game and touch buttons, all of them
     const count = Math.ceil(seconds);
     this.#cover(count > 0 ? String(count) : "Go", "", { count: true });
@@ -434,13 +435,18 @@ class Player {
     need(this.root, "[data-fs-hud]").textContent = `${score}${left}${this.task.takes_turns ? " turns left" : ""}`;
     this.statistics = hud.statistics ?? {};
     this.sitting = hud.sitting ?? null;
-    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, this.statistics, this.sitting);
+    this.#showStatistics(this.statistics);
     document.dispatchEvent(new CustomEvent("interplay:hud", { detail: { hud, rate_hz: this.task.frame_rate_hz } }));
     if (hud.lives == null) return;
     need(this.root, "[data-lives-box]").hidden = false;
     need(this.root, "[data-lives]").textContent = String(hud.lives);
     if (this.lives >= 0 && hud.lives < this.lives) this.announce(`${hud.lives} lives left, score ${points(hud.score)}`);
     this.lives = hud.lives;
+  }
+
+  /** @param {import("./statistics.js").Values} values */
+  #showStatistics(values) {
+    showStatistics(need(this.root, "[data-statistics]"), this.task.statistics, values, this.sitting);
   }
 
   /**
