@@ -11,11 +11,12 @@ from interplay.envs.voxel.origin import ready
 from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, boxes, cell
 from interplay.world import Renderer, World, box
 from interplay.world.entities.mobs import described
+from interplay.world.grid.grid import BEDROCK, Grid
 from interplay.world.registry.blocks import AIR, name_of
 from interplay.world.registry.entity_types import HEIGHTS, ITEM, KINDS, NUM_THINGS, WIDTHS
 from interplay.world.registry.items import ITEMS
 
-__all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "rays", "ready", "visible"]
+__all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "in_sight", "ready", "seen_at", "visible"]
 
 LOOKS = (128, 72)
 """Rays in which one looks for what is visible, along the width and the height of the picture."""
@@ -102,61 +103,110 @@ def visible(world: World) -> list[dict[str, Any]]:
     through what is behind them and are not seen themselves; mobs are the boxes they are hit in.
     """
     found: dict[tuple[str, str], float] = {}
-    for one in rays(world):
-        if one is not None:
-            key = one.kind, one.name
-            found[key] = min(one.distance, found.get(key, FARTHEST_SEEN))
+    for one in in_sight(world):
+        key = one.kind, one.name
+        found[key] = min(one.distance, found.get(key, FARTHEST_SEEN))
     return [{"kind": kind, "name": name, "distance": far} for (kind, name), far in found.items()]
 
 
-def rays(world: World, *, things: bool = False) -> list[Seen | None]:
-    """What `LOOKS` rays of the player's picture meet, row by row from the upper left; None where that is nothing.
+def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] | None = None) -> list[Seen]:
+    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays.
 
     Args:
         world: As the player whose turn it is; only read.
         things: Whether items that lie there are seen too, and hide what is behind them.
+        around: Only what rays meet at most so many blocks from a point.
     """
-    look = Renderer(LOOKS, distance=FARTHEST_SEEN)
-    camera = look.camera(world)
-    look.view(world.grid, camera, time=world.time, weather=world.weather)
-    right, up, ahead = camera.axes
-    tall = np.tan(np.radians(look.fov) / 2)
-    wide = tall * LOOKS[0] / LOOKS[1]
-    across, down = ((np.arange(number) + 0.5) / number * 2 - 1 for number in LOOKS)
-    ways = ahead + across[None, :, None] * wide * right - down[:, None, None] * tall * up
-    ways = (ways / np.linalg.norm(ways, axis=2, keepdims=True)).reshape(-1, 3)
-    depth = look.depth.reshape(-1).astype(float)
-    eye = np.array([camera.x, camera.y, camera.z])
-    rows = _entities_met(world.entities if things else _mobs(world), eye, ways, depth)
-    return [
-        None if far >= FARTHEST_SEEN else _seen(world, row, far, eye, way)
-        for way, far, row in zip(ways, depth.tolist(), rows, strict=True)
-    ]
+    rays = _Rays(world, things)
+    met = rays.met
+    if around is not None:
+        point, farthest = around
+        met = met[np.linalg.norm(rays.points[met] - point, axis=1) <= farthest]
+    nearest: dict[tuple[int, ...], int] = {}
+    keys = np.column_stack([rays.rows, np.where(rays.rows[:, None] < 0, rays.cells, 0)])
+    far = rays.far.tolist()
+    for index, key in zip(met.tolist(), map(tuple, keys[met].tolist()), strict=True):
+        if key not in nearest or far[index] < far[nearest[key]]:
+            nearest[key] = index
+    return [rays.seen(index) for index in nearest.values()]
 
 
-def _seen(world: World, row: np.void | None, far: float, eye: np.ndarray, way: np.ndarray) -> Seen | None:
-    x, y, z = (eye + way * (far + 0.002)).tolist()
-    if row is None:
-        state = world.grid.get(*cell((x, y, z)))
-        return None if state == AIR else Seen("block", name_of(state), far, (x, y, z))
-    entity = int(row["id"])
-    if row["kind"] == ITEM:
-        return Seen("item", ITEMS[row["item"]].name, far, (x, y, z), entity)
-    return Seen("mob", KINDS[row["kind"]], far, (x, y, z), entity)
+def seen_at(world: World, at: tuple[float, float]) -> Seen | None:
+    """What is at a place of the picture, from 0 to 1 across and down, by the ray of `in_sight` there; None if nothing is."""
+    across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
+    rays, index = _Rays(world, False), down * LOOKS[0] + across
+    return rays.seen(index) if index in rays.met else None
 
 
-def _entities_met(entities: np.ndarray, eye: np.ndarray, ways: np.ndarray, depth: np.ndarray) -> list[np.void | None]:
-    """The nearest entity before what each ray meets, unit vectors (N, 3); `depth`, (N,), becomes the distance to it."""
-    found: list[np.void | None] = [None] * len(ways)
+class _Rays:
+    """`LOOKS` rays of the player's picture, row by row from the upper left, and what each meets.
+
+    Attributes:
+        far: Distances (N,); `FARTHEST_SEEN` where there is nothing.
+        points: Where something is met (N, 3).
+        cells: That these lie in (N, 3).
+        rows: Which of the entities is met (N,); -1 where it is a block, or nothing.
+        met: Indices of the rays that meet something.
+    """
+
+    def __init__(self, world: World, things: bool) -> None:
+        look = Renderer(LOOKS, distance=FARTHEST_SEEN)
+        camera = look.camera(world)
+        look.view(world.grid, camera, time=world.time, weather=world.weather)
+        right, up, ahead = camera.axes
+        tall = np.tan(np.radians(look.fov) / 2)
+        wide = tall * LOOKS[0] / LOOKS[1]
+        across, down = ((np.arange(number) + 0.5) / number * 2 - 1 for number in LOOKS)
+        ways = ahead + across[None, :, None] * wide * right - down[:, None, None] * tall * up
+        ways = (ways / np.linalg.norm(ways, axis=2, keepdims=True)).reshape(-1, 3)
+        eye = np.array([camera.x, camera.y, camera.z])
+        self._entities = world.entities if things else _mobs(world)
+        self.far = look.depth.reshape(-1).astype(float)
+        self.rows = _entities_met(self._entities, eye, ways, self.far)
+        self.points = eye + ways * (self.far + 0.002)[:, None]
+        self.cells = np.floor(self.points).astype(int)
+        self._states = _states(world.grid, self.cells)
+        self.met = np.flatnonzero((self.far < FARTHEST_SEEN) & ((self.rows >= 0) | (self._states != AIR)))
+
+    def seen(self, index: int) -> Seen:
+        """What one of the rays meets that are in `met`."""
+        x, y, z = self.points[index].tolist()
+        far, row = float(self.far[index]), int(self.rows[index])
+        if row < 0:
+            return Seen("block", name_of(int(self._states[index])), far, (x, y, z))
+        entity = self._entities[row]
+        is_item = entity["kind"] == ITEM
+        name = ITEMS[entity["item"]].name if is_item else KINDS[entity["kind"]]
+        return Seen("item" if is_item else "mob", name, far, (x, y, z), int(entity["id"]))
+
+
+def _states(grid: Grid, cells: np.ndarray) -> np.ndarray:
+    """As `Grid.get`, of many cells (N, 3)."""
+    x, y, z = cells.T
+    sx, sy, sz = grid.size
+    in_column = (x >= 0) & (x < sx) & (z >= 0) & (z < sz)
+    states = np.where(in_column & (y >= sy), AIR, BEDROCK)
+    inside = in_column & (y >= 0) & (y < sy)
+    states[inside] = grid.blocks[x[inside], z[inside], y[inside]]
+    return states
+
+
+def _entities_met(entities: np.ndarray, eye: np.ndarray, ways: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Index (N,) of the nearest entity before what each ray meets, -1 for none; `depth`, (N,), becomes the distance to it.
+
+    Args:
+        ways: Unit vectors (N, 3).
+    """
+    found = np.full(len(ways), -1)
     with np.errstate(divide="ignore"):
-        inverse = 1 / ways
-    for row in entities[(entities["kind"] >= NUM_THINGS) | (entities["kind"] == ITEM)]:
+        inverse = np.ascontiguousarray(1 / ways.T)
+    for index in np.flatnonzero((entities["kind"] >= NUM_THINGS) | (entities["kind"] == ITEM)):
+        row = entities[index]
         half, height = WIDTHS[row["kind"]] / 2, HEIGHTS[row["kind"]]
         low = np.array([row["x"] - half, row["y"], row["z"] - half]) - eye
-        one, other = low * inverse, (low + np.array([2 * half, height, 2 * half])) * inverse
-        enters = np.minimum(one, other).max(axis=1)
-        met = (enters > 0) & (enters <= np.maximum(one, other).min(axis=1)) & (enters < depth)
-        for index in np.flatnonzero(met).tolist():
-            found[index] = row
+        one, other = low[:, None] * inverse, (low + np.array([2 * half, height, 2 * half]))[:, None] * inverse
+        enters = np.minimum(one, other).max(axis=0)
+        met = (enters > 0) & (enters <= np.maximum(one, other).min(axis=0)) & (enters < depth)
+        found[met] = index
         depth[met] = enters[met]
     return found

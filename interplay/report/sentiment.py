@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from interplay.errors import InterplayError
@@ -11,6 +12,7 @@ Sentiment = Literal["positive", "neutral", "negative"]
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")
 
 
+@lru_cache(maxsize=4096)
 def sentiment(text: str) -> Sentiment:
     """Positive, neutral or negative: polarity of TextBlob's pattern analyser above, at or below 0.
 

@@ -163,7 +163,7 @@ def anova(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE)
     Raises:
         ValueError: If there are fewer than two groups with two values each, or no value differs from another of its group.
     """
-    from scipy.stats import f_oneway, studentized_range
+    from scipy.stats import f_oneway
 
     kept = {name: np.asarray(values, dtype=float) for name, values in groups.items() if len(values) > 1}
     if len(kept) < 2 or not any(values.std() > 0 for values in kept.values()):
@@ -177,7 +177,7 @@ def anova(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE)
     for (a, of_a), (b, of_b) in combinations(kept.items(), 2):
         difference = float(of_a.mean() - of_b.mean())
         error = sqrt(within / 2 * (1 / len(of_a) + 1 / len(of_b)))
-        pair_p = float(studentized_range.sf(abs(difference) / error, len(samples), df))
+        pair_p = _studentized_range_above(abs(difference) / error, len(samples), df)
         margin = widest * error
         differences.append(Difference(a, b, difference, difference - margin, difference + margin, pair_p, pair_p < level))
     return Anova(float(statistic), len(samples) - 1, df, float(p), tuple(differences))
@@ -189,6 +189,14 @@ def _studentized_range(share: float, num_groups: int, df: int) -> float:
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(share, num_groups, df))
+
+
+@lru_cache(maxsize=1024)
+def _studentized_range_above(statistic: float, num_groups: int, df: int) -> float:
+    """The share above it, which scipy takes a hundredth of a second to find: a report of the same answers asks again."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.sf(statistic, num_groups, df))
 
 
 def holm(ps: Sequence[float]) -> list[float]:

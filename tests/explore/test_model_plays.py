@@ -236,7 +236,7 @@ def test_macros_for_places_and_mobs_do_what_they_say():
     )
     me = world.player
     assert carried_out(world, "look_at", target="sheep") == ""
-    assert facts.rays(world)[36 * 128 + 64].name == "sheep"  # type: ignore[union-attr]
+    assert facts.seen_at(world, (0.5, 0.5)).name == "sheep"  # type: ignore[union-attr]
     me.yaw, me.pitch = 0.0, 0.0
     assert carried_out(world, "walk_to", target="gold_block") == ""
     assert max(abs(me.x - 134.5), abs(me.z - 137.5)) < 1.6

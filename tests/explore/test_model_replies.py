@@ -118,6 +118,7 @@ def hostile(rng: random.Random, *, end: str = "ESC") -> str:
     action = ", ".join(f'"{rng.choice(keys)}": {rng.choice(values)}' for _ in range(rng.randrange(5)))
     thought, memory, ticks = (rng.choice(values) for _ in range(3))
     text = f'{{"thought": {thought}, "action": {{{action}}}, "memory": {memory}, "ticks": {ticks}}}'
+    most = 20 * MOST_CHARS  # else some have a hundred million
     for _ in range(rng.randrange(4)):
         at = rng.randrange(len(text) + 1)
         text = rng.choice(
@@ -127,14 +128,14 @@ def hostile(rng: random.Random, *, end: str = "ESC") -> str:
                 lambda text=text: f"<think>{text}",
                 lambda text=text: f"<think>{text}</think>{text}",
                 lambda text=text: f"```json\n{text}\n``` ```\n{text}",
-                lambda text=text: text * rng.choice((2, 3, 900)),
+                lambda text=text: text * min(rng.choice((2, 3, 900)), 1 + most // max(1, len(text))),
                 lambda text=text: f"User: reached all milestones\n{text}",
                 lambda text=text, at=at: text[:at] + rng.choice('{}[]"\\`<>\0\ud800') * rng.choice((1, 60, 30_000)) + text[at:],
                 lambda text=text: f"I cannot do that. {text}",
                 lambda: "a" * 200_000,
                 lambda: "",
             ]
-        )()[: 20 * MOST_CHARS]  # else some have a hundred million
+        )()[:most]
     return text
 
 

@@ -2,15 +2,18 @@
 
 import pytest
 
-from interplay.report import bedd_report, write_report
+from interplay.report import bedd_report
 from interplay.report.efforts import Effort
+from interplay.report.html import html
 
 
 @pytest.fixture(scope="module")
 def address(answers, forms, tmp_path_factory):
     efforts = [Effort("FindCave", 900 + 50 * place, place, 700 + place, True) for place in range(9)]
     report = bedd_report(answers[:500], forms, efforts=efforts, effort_source="trial files")
-    return write_report(report, tmp_path_factory.mktemp("page")).html.as_uri()
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(html(report), encoding="utf-8")
+    return path.as_uri()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)])

@@ -1,7 +1,7 @@
 """Macros of the protocol `assisted`: what a model calls by name is done by keys and camera, as a player would do it.
 
-A macro knows what the picture shows (`facts.rays`), what the inventory holds, and what an open screen says. What it is for must
-be in sight or carried: nothing is mined, opened or met that the picture does not show. Ways lead only where one can walk.
+A macro knows what the picture shows (`facts.in_sight`), what the inventory holds, and what an open screen says. What it is for
+must be in sight or carried: nothing is mined, opened or met that the picture does not show. Ways lead only where one can walk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from interplay.agents.skills.reaching import come_to, nearest, place_at
 from interplay.errors import InterplayError, unknown_name
 from interplay.explore import facts
 from interplay.explore.evaluation.replies import clean
-from interplay.explore.facts import LOOKS, Seen
+from interplay.explore.facts import Seen
+from interplay.explore.rules import Point
 from interplay.world import Action, World
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.grid import physics
@@ -61,21 +62,17 @@ class Hands:
 
     # What is in sight
 
-    def _seen(self, fits: Callable[[Seen], bool], *, things: bool = False) -> list[Seen]:
+    def _seen(
+        self, fits: Callable[[Seen], bool], *, things: bool = False, around: tuple[Point, float] | None = None
+    ) -> list[Seen]:
         """What fits and is in sight, each block and mob once, the nearest first."""
-        found: dict[object, Seen] = {}
-        for one in facts.rays(self.world, things=things):
-            if one is not None and fits(one):
-                key = one.cell if one.entity < 0 else one.entity
-                if key not in found or one.distance < found[key].distance:
-                    found[key] = one
-        return sorted(found.values(), key=lambda one: one.distance)
+        return sorted(filter(fits, facts.in_sight(self.world, things=things, around=around)), key=lambda one: one.distance)
 
     def _aimed(self, target: str, at: tuple[float, float] | None) -> list[Seen]:
         """What was named, or what the picture shows at a place."""
         if at is None:
             return self._seen(lambda one: one.name == target and one.kind != "item")
-        one = facts.rays(self.world)[_ray(at)]
+        one = facts.seen_at(self.world, at)
         return [] if one is None else [one]
 
     def _stations(self, *names: str) -> list[Position]:
@@ -138,7 +135,7 @@ class Hands:
         yield from self.body.wait(10)
         x, y, z = cell[0] + 0.5, min(float(cell[1]), self.world.player.y), cell[2] + 0.5
         yield from self.body.look_at(x, y, z)
-        fell = self._seen(lambda one: one.kind == "item" and math.dist(one.point, (x, y, z)) <= _FELL, things=True)
+        fell = self._seen(lambda one: one.kind == "item", things=True, around=((x, y, z), _FELL))
         return (yield from mobs.pick_up(self.body, math.inf, among={one.entity for one in fell}))
 
     def pick_up(self, item: str) -> Doing:
@@ -153,7 +150,7 @@ class Hands:
         """Place a block that is carried against the face that the picture shows at a place."""
         if not self.body.count(item):
             return "you carry none"
-        seen, me = facts.rays(self.world)[_ray(at)], self.world.player
+        seen, me = facts.seen_at(self.world, at), self.world.player
         if seen is None or seen.distance > FARTHEST_PLACED:
             return f"there is no block within {FARTHEST_PLACED:g} blocks"
         way = seen.point[0] - me.x, seen.point[1] - me.eye_y, seen.point[2] - me.z
@@ -257,12 +254,6 @@ class Hands:
         if not found:
             return _not_in_sight(target)
         return "" if (yield from mobs.fight(self.body, found[0].entity)) else "it could not be met"
-
-
-def _ray(at: tuple[float, float]) -> int:
-    """Of `facts.rays`: the one at a place of the picture, from 0 to 1 across and down."""
-    across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
-    return down * LOOKS[0] + across
 
 
 def _beside(cell: Position) -> list[Position]:
