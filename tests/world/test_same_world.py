@@ -20,18 +20,18 @@ TASKS = [find("basalt/find_cave"), find("together/build_shelter")]
 
 @pytest.mark.slow
 def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
-    found = same_world.compare(600, 3, TASKS, longest=300, trouble=0.02)
+    found = same_world.compare(600, 6, TASKS, longest=300, trouble=0.01)
     assert found["wrong"] == 0, found["first_wrong"]
     assert found["tasks"] == 2
     assert found["digests"] >= 9
-    assert min(found["kills"], found["reconnections"]) > 0
-    assert min(found["changes"], found["sections"]) > 100
+    assert min(found["kills"], found["reconnections"]) >= 5
+    assert min(found["changes"], found["sections"]) > 5000
     assert found["frames"] > 300
 
 
 def test_cells_that_a_page_was_not_told_of_are_found(monkeypatch, capsys):
     monkeypatch.setattr(SceneEncoder, "_tell_cells", lambda *_: None)
-    found = same_world.compare(300, 2, TASKS[1:], longest=300)
+    found = same_world.compare(110, 2, TASKS[1:], longest=110)
     assert found["wrong"] > 0
     assert {"cells", "light"} & {name for one in found["first_wrong"] for name in one["what"]}
     assert "together/build_shelter" in capsys.readouterr().err

@@ -7,6 +7,7 @@ harm); what is in the way costs the ticks it takes to clear it. Costs are ticks.
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -71,12 +72,16 @@ def _clear(blocks, costs, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ignore[no-untyped-def]
-    """Distances and parents (flat cells) from a start, and the first goal met, where the search stops; -1 for none."""
+def _is_nearer(far, start, there, cost):  # type: ignore[no-untyped-def]
+    """Whether a cell is met for the first time, or at a lower cost than before."""
+    return np.float32(cost) < far[there] or (far[there] == 0.0 and there != start)
+
+
+@njit(cache=True)
+def _search(blocks, costs, start, goals, most, around, light, dark, far, parent):  # type: ignore[no-untyped-def]
+    """Fills the distances and parents (flat cells, from 1) of what is met from a start, both 0 for others; returns the first
+    goal met, where the search stops, or -1."""
     sx, sz, sy = blocks.shape
-    far = np.full(sx * sz * sy, np.float32(np.inf), np.float32)
-    parent = np.full(sx * sz * sy, -1, np.int32)
-    far[start] = 0.0
     queue = [(np.float32(0.0), np.int64(start))]
     mid_x, mid_z = start // (sz * sy), start // sy % sz
     while len(queue):
@@ -84,7 +89,7 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
         if cost > far[here]:
             continue
         if goals[here]:
-            return far, parent, here
+            return here
         if cost > most:
             break
         x, z, y = here // (sz * sy), here // sy % sz, here % sy
@@ -95,6 +100,10 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
             a, b = x + dx, z + dz
             slanted = dx != 0 and dz != 0
             if a < 1 or b < 1 or a >= sx - 1 or b >= sz - 1 or abs(a - mid_x) > around or abs(b - mid_z) > around:
+                continue
+            step = 6.5 if slanted else 4.6
+            column = (a * sz + b) * sy
+            if slanted and not _is_nearer(far, start, column + y, cost + step):
                 continue
             if slanted and (
                 _clear(blocks, costs, a, y, z) != 0.0
@@ -107,6 +116,9 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
                 h = y + up
                 if h < 2 or h >= sy - 3 or (slanted and up != 0) or (way == 8 and up != -1):
                     continue
+                there = column + h
+                if not _is_nearer(far, start, there, cost + step):
+                    continue  # whatever else it costs
                 total = 0.0
                 wet = _LIQUID[blocks[a, b, h]] == 1
                 if not wet and not STANDABLE[blocks[a, b, h - 1]]:
@@ -134,7 +146,7 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
                         continue
                 if wet and _LIQUID[blocks[a, b, h + 1]] == 1 and not swims:
                     continue
-                total += 6.5 if slanted else 4.6
+                total += step
                 if up < 0:
                     total += 1.5 * -up
                 if way == 8:
@@ -143,6 +155,8 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
                     total += 6.0
                 if light[a, b, h] < 80 and PASSABLE[blocks[a, b, h]]:  # sky light below 5: an open cave
                     total += dark
+                if not _is_nearer(far, start, there, cost + total):
+                    continue
                 for k in range(h - 1, h + 2):
                     if (
                         _BAD[blocks[a + 1, b, k]]
@@ -151,13 +165,12 @@ def _search(blocks, costs, start, goals, most, around, light, dark):  # type: ig
                         or _BAD[blocks[a, b - 1, k]]
                     ):
                         total += 25.0
-                there = (a * sz + b) * sy + h
-                new = np.float32(cost + total)
-                if new < far[there]:
+                if _is_nearer(far, start, there, cost + total):
+                    new = np.float32(cost + total)
                     far[there] = new
-                    parent[there] = here
+                    parent[there] = here + 1
                     heapq.heappush(queue, (new, np.int64(there)))
-    return far, parent, -1
+    return -1
 
 
 class Routes:
@@ -192,9 +205,10 @@ class Routes:
         inside = ((cells >= 0) & (cells < self._shape)).all(axis=1)
         wanted[np.ravel_multi_index(tuple(cells[inside].T), self._shape)] = True
         self.costs = _WALKING if costs is None else costs
-        self._far, self._parent, found = _search(
-            grid.blocks, self.costs, self._flat(start), wanted, most, around, grid.light, dark
-        )
+        self._start = self._flat(start)
+        # Of a land of 8 million cells the system hands out only the memory that is written to, as zeros.
+        self._far, self._parent = np.zeros(grid.blocks.size, np.float32), np.zeros(grid.blocks.size, np.int32)
+        found = _search(grid.blocks, self.costs, self._start, wanted, most, around, grid.light, dark, self._far, self._parent)
         self.goal: Position | None = None if found < 0 else self._cell(int(found))
 
     def _flat(self, cell: Position) -> int:
@@ -207,21 +221,23 @@ class Routes:
 
     def cost(self, cell: Position) -> float:
         """Ticks to a cell, infinite if it was not reached."""
-        return float(self._far[self._flat(cell)])
+        flat = self._flat(cell)
+        return float(self._far[flat]) if self._far[flat] > 0 or flat == self._start else math.inf
 
     def reached(self) -> np.ndarray:
         """int64, shape (N, 3): x, y, z of all cells with a way, in the order of the array."""
         _, sz, sy = self._shape
-        flat = np.flatnonzero(np.isfinite(self._far))
+        flat = np.flatnonzero(self._far > 0)
+        flat = np.insert(flat, np.searchsorted(flat, self._start), self._start)
         return np.stack([flat // (sz * sy), flat % sy, flat // sy % sz], axis=1)
 
     def way(self, cell: Position | None = None) -> list[Position]:
         """Cells from the start (left out) to a cell, the goal if none is given; empty if there is no way."""
         at = self.goal if cell is None else cell
-        if at is None or not np.isfinite(self._far[self._flat(at)]):
+        if at is None or math.isinf(self.cost(at)):
             return []
         found, flat = [], self._flat(at)
-        while self._parent[flat] >= 0:
+        while self._parent[flat] > 0:
             found.append(self._cell(int(flat)))
-            flat = self._parent[flat]
+            flat = self._parent[flat] - 1
         return found[::-1]

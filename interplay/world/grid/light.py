@@ -192,22 +192,28 @@ def _lit(blocks, light, lighting):
     num_given = 0
     for x in range(sx):
         for z in range(sz):
+            column, shone = blocks[x, z], light[x, z]  # indexed by all three each cell would take ten times as long
             y = sy - 1
             above = 0
             while y >= 0:
-                own = lighting[blocks[x, z, y]]
+                own = lighting[column[y]]
                 if own & 15 or own >> 8 + 1 & 1 or above >> 8 & 1:
                     break
-                light[x, z, y] = 15 << 4
                 above = own
                 y -= 1
+            shone[y + 1 :] = 15 << 4
             lowest[x + 1, z + 1] = y + 1
             if y == sy - 1:
-                light[x, z, y] = _from_above(lighting[blocks[x, z, y]]) << 4
+                shone[y] = _from_above(lighting[column[y]]) << 4
+            some = 0
             for y in range(sy):
-                gives = lighting[blocks[x, z, y]] >> 4 & 15
+                some |= lighting[column[y]]
+            if some >> 4 & 15 == 0:
+                continue
+            for y in range(sy):
+                gives = lighting[column[y]] >> 4 & 15
                 if gives:
-                    light[x, z, y] |= gives
+                    shone[y] |= gives
                     if num_given == given.size:
                         given, num_given = _grown(given, 0, num_given)
                     given[num_given] = x << 20 | z << 10 | y

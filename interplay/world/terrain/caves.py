@@ -80,13 +80,15 @@ def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True, nogil=True)
-def _ways_in(blocks, cells, roofs, passable):  # type: ignore[no-untyped-def]
-    """For each reached cell: which opening it lies behind (index into `cells`, -1 in the open) and how many steps in."""
+def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped-def]
+    """For each reached cell: which opening it lies behind (index into `cells`, -1 in the open) and how many steps in.
+
+    `number` is room to work in: zeros, int32, shape (SX, SZ, SY).
+    """
     sx, sz, sy = blocks.shape
-    number = np.full((sx, sz, sy), -1, np.int32)
     num = cells.shape[0]
     for n in range(num):
-        number[cells[n, 0], cells[n, 1], cells[n, 2]] = n
+        number[cells[n, 0], cells[n, 1], cells[n, 2]] = n + 1
     mouth = np.full(num, -2, np.int32)
     depth = np.zeros(num, np.int32)
     queue = np.empty(num, np.int32)
@@ -115,7 +117,7 @@ def _ways_in(blocks, cells, roofs, passable):  # type: ignore[no-untyped-def]
                     if up <= 0:
                         break
                     continue
-                m = number[a, b, h]
+                m = number[a, b, h] - 1
                 if m >= 0:
                     if mouth[m] == -2:
                         mouth[m] = m if mouth[n] == -1 else mouth[n]
@@ -136,7 +138,7 @@ def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple
     """
     x, y, z = spawn
     cells = walk(blocks, PASSABLE, STANDABLE, x, z, y)
-    mouth, depth = _ways_in(blocks, cells, roofs.astype(np.int64), PASSABLE)
+    mouth, depth = _ways_in(blocks, cells, roofs.astype(np.int64), PASSABLE, np.zeros(blocks.shape, np.int32))
     # as far in as one gets behind each opening, counted only where ground lies at least 3 thick above the head
     thick = roofs[cells[:, 0], cells[:, 1]] > cells[:, 2] + 4
     deepest = np.zeros(len(cells), np.int32)
