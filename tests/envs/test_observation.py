@@ -43,7 +43,7 @@ def test_every_stack_of_a_whole_episode_equals_gymnasium(task):
     frames = [Frame(env.view().pixels.copy(), env.view().palette)]
     live = [view.reset(env.view())]
     np.testing.assert_array_equal(live[0], expected)
-    ended, num_decisions, cut = False, 0, 4000
+    ended, num_decisions, cut = False, 0, 12_000
     while not ended and len(frames) < cut:
         action = int(rng.integers(18))
         expected, _, terminated, _, _ = theirs.step(action)

@@ -129,10 +129,10 @@ def play(num: int, *, restore_at: int | None = None) -> list[str]:
 
 
 def test_the_same_seed_and_actions_give_the_same_states_and_pictures_in_another_process_and_after_a_restore():
-    here = play(400)
-    assert len(here) == 4
-    assert play(400, restore_at=200) == here
-    code = "import json, sys; sys.path[:0] = ['tests', 'tests/envs']; from test_voxel import play; print(json.dumps(play(400)))"
+    here = play(600)
+    assert len(here) == 6
+    assert play(600, restore_at=300) == here
+    code = "import json, sys; sys.path[:0] = ['tests', 'tests/envs']; from test_voxel import play; print(json.dumps(play(600)))"
     assert json.loads(output_of(["-c", code]).splitlines()[-1]) == here
 
 

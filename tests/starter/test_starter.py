@@ -79,7 +79,7 @@ def test_the_set_stays_small():
     assert there == listed, f"files that the manifest does not list, or lacks; {ANEW}"
 
 
-@pytest.mark.parametrize("task", ["atari/breakout", "atari/riverraid", "first-person/get_log"])
+@pytest.mark.parametrize("task", ["atari/breakout", "atari/riverraid", "basalt/make_waterfall"])
 def test_a_shipped_recording_replays_as_it_was_recorded(task):
     shipped = starter.example(task)
     assert shipped is not None
