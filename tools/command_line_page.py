@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Iterator
@@ -101,7 +102,7 @@ def page() -> str:
     """The whole page."""
     parts = [INTRODUCTION]
     for verb, (_, line) in _VERBS.items():
-        command = command_of(verb)
+        command = copy.copy(command_of(verb))
         command.help = command.help or line
         parts += [section(name, inner) for name, inner in commands(f"interplay {verb}", command)]
     return "\n".join(parts)

@@ -25,8 +25,10 @@ SCALE = 2
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:
-    """CoGrid's filter for the points of a triangle, the same numbers without arrays. An agent that looks or carries as none
-    did before is drawn pixel by pixel, which with an array for each takes a tenth of a second: all games of the process wait.
+    """CoGrid's filter for the points of a triangle, with the same numbers but without arrays.
+
+    CoGrid draws an agent pixel by pixel when it first looks some way or carries something. An array for each pixel makes that
+    a tenth of a second, in which all games of the process wait.
 
     Args:
         a, b, c: Corners, x and y from 0 to 1.
@@ -51,7 +53,7 @@ def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]
     return is_inside
 
 
-cogrid_objects.point_in_triangle = point_in_triangle  # type: ignore[assignment]
+cogrid_objects.point_in_triangle = point_in_triangle  # type: ignore[assignment]  # agents take it from there to draw themselves
 
 
 class CogridEnv(ParallelGame):

@@ -110,14 +110,15 @@ def visible(world: World) -> list[dict[str, Any]]:
 
 
 def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] | None = None) -> list[Seen]:
-    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays.
+    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays; with
+    `things` each item too.
 
     Args:
         world: As the player whose turn it is; only read.
         things: Whether items that lie there are seen too, and hide what is behind them.
         around: Only what rays meet at most so many blocks from a point.
     """
-    rays = _Rays(world, things)
+    rays = _Rays(world, things=things)
     met = rays.met
     if around is not None:
         point, farthest = around
@@ -134,7 +135,7 @@ def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] 
 def seen_at(world: World, at: tuple[float, float]) -> Seen | None:
     """What is at a place of the picture, from 0 to 1 across and down, by the ray of `in_sight` there; None if nothing is."""
     across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
-    rays, index = _Rays(world, False), down * LOOKS[0] + across
+    rays, index = _Rays(world, things=False), down * LOOKS[0] + across
     return rays.seen(index) if index in rays.met else None
 
 
@@ -144,12 +145,12 @@ class _Rays:
     Attributes:
         far: Distances (N,); `FARTHEST_SEEN` where there is nothing.
         points: Where something is met (N, 3).
-        cells: That these lie in (N, 3).
+        cells: Cells in which the points lie (N, 3).
         rows: Which of the entities is met (N,); -1 where it is a block, or nothing.
         met: Indices of the rays that meet something.
     """
 
-    def __init__(self, world: World, things: bool) -> None:
+    def __init__(self, world: World, *, things: bool) -> None:
         look = Renderer(LOOKS, distance=FARTHEST_SEEN)
         camera = look.camera(world)
         look.view(world.grid, camera, time=world.time, weather=world.weather)
@@ -169,7 +170,7 @@ class _Rays:
         self.met = np.flatnonzero((self.far < FARTHEST_SEEN) & ((self.rows >= 0) | (self._states != AIR)))
 
     def seen(self, index: int) -> Seen:
-        """What one of the rays meets that are in `met`."""
+        """What a ray meets, if its index is in `met`."""
         x, y, z = self.points[index].tolist()
         far, row = float(self.far[index]), int(self.rows[index])
         if row < 0:

@@ -12,7 +12,7 @@ Sentiment = Literal["positive", "neutral", "negative"]
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # a report reads the same reasons again
 def sentiment(text: str) -> Sentiment:
     """Positive, neutral or negative: polarity of TextBlob's pattern analyser above, at or below 0.
 

@@ -79,8 +79,8 @@ def _is_nearer(far, start, there, cost):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _search(blocks, costs, start, goals, most, around, light, dark, far, parent):  # type: ignore[no-untyped-def]
-    """Fills the distances and parents (flat cells, from 1) of what is met from a start, both 0 for others; returns the first
-    goal met, where the search stops, or -1."""
+    """Search from a start; returns the first goal met, where it stops, or -1. Fills `far` (ticks) and `parent` (flat cell + 1)
+    of each cell that is met; both stay 0 elsewhere."""
     sx, sz, sy = blocks.shape
     queue = [(np.float32(0.0), np.int64(start))]
     mid_x, mid_z = start // (sz * sy), start // sy % sz
@@ -206,7 +206,7 @@ class Routes:
         wanted[np.ravel_multi_index(tuple(cells[inside].T), self._shape)] = True
         self.costs = _WALKING if costs is None else costs
         self._start = self._flat(start)
-        # Of a land of 8 million cells the system hands out only the memory that is written to, as zeros.
+        # Zeros, not infinities: the system gives memory only for what is written, of a land of 8 million cells.
         self._far, self._parent = np.zeros(grid.blocks.size, np.float32), np.zeros(grid.blocks.size, np.int32)
         found = _search(grid.blocks, self.costs, self._start, wanted, most, around, grid.light, dark, self._far, self._parent)
         self.goal: Position | None = None if found < 0 else self._cell(int(found))

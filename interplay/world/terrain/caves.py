@@ -83,7 +83,7 @@ def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-de
 def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped-def]
     """For each reached cell: which opening it lies behind (index into `cells`, -1 in the open) and how many steps in.
 
-    `number` is room to work in: zeros, int32, shape (SX, SZ, SY).
+    `number`: zeros, int32, shape (SX, SZ, SY), which are written to. NumPy makes them, because Numba would fill all of them.
     """
     sx, sz, sy = blocks.shape
     num = cells.shape[0]

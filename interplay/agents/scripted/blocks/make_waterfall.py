@@ -15,7 +15,7 @@ from interplay.world.state import Action, Position
 from interplay.world.terrain.caves import PASSABLE
 from interplay.world.world import World
 
-SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 GOOD_VIEW = 52
 """Rays of the picture that meet the water, of `RAYS`: a hundredth."""
 
@@ -65,7 +65,7 @@ def places(body: Body, routes: Routes) -> list[Place]:
     found = []
     cells = routes.reached()
     for number in _beside_drops(grid, cells).tolist():
-        (x, y, z), (dx, dz) = cells[number // 4].tolist(), SIDES[number % 4]
+        (x, y, z), (dx, dz) = cells[number // 4].tolist(), _SIDES[number % 4]
         a, b = x + dx, z + dz
         drop = FALL + 2
         while drop < 24 and PASSABLE[grid.get(a, y - 1 - drop, b)] and y - drop > 4:
@@ -73,17 +73,17 @@ def places(body: Body, routes: Routes) -> list[Place]:
         stand = (x - dx, y, z - dz)
         if not body.stands(*stand) or body.name(x, y - 1, z).endswith("_leaves") or not math.isfinite(routes.cost(stand)):
             continue
-        others = sum(bool(PASSABLE[grid.get(x + i, y - 1, z + k)]) for i, k in SIDES)
+        others = sum(bool(PASSABLE[grid.get(x + i, y - 1, z + k)]) for i, k in _SIDES)
         found.append(Place(stand, (x, y, z), (a, y - 1, b), drop, routes.cost((x, y, z)) + 10 * others))
     return found
 
 
 def _beside_drops(grid: Grid, cells: np.ndarray) -> np.ndarray:
-    """Which sides (number of the cell times 4, plus that of the side in `SIDES`) have nothing beside the head, nor down to
+    """Which sides (number of the cell times 4, plus that of the side in `_SIDES`) have nothing beside the head, nor down to
     `FALL` + 2 below the feet; `cells` as `Routes.reached` has them."""
     sx, sy, sz = grid.size
     y = np.repeat(cells[:, 1], 4)
-    x, z = (cells[:, [0, 2]][:, None] + np.array(SIDES)).reshape(-1, 2).T
+    x, z = (cells[:, [0, 2]][:, None] + np.array(_SIDES)).reshape(-1, 2).T
     kept = np.flatnonzero((x >= 0) & (x < sx) & (z >= 0) & (z < sz) & (y > FALL + 5))
     for up in range(1, -FALL - 3, -1):
         kept = kept[PASSABLE[grid.blocks[x[kept], z[kept], np.minimum(y[kept] + up, sy - 1)]]]
@@ -118,9 +118,9 @@ def _admire(body: Body, world: World, place: Place) -> Acts:
     views = []
     routes = Routes(world.grid, body.footing, None, most=700.0)
     heights = np.linspace(low + 0.5, high + 0.5, 5)
-    cells = routes.reached()
-    far = np.hypot(cells[:, 0] + 0.5 - middle[0], cells[:, 2] + 0.5 - middle[2])
-    for x, y, z in cells[(far > 4.9) & (far < 26.1)].tolist():
+    reached = routes.reached()
+    far = np.hypot(reached[:, 0] + 0.5 - middle[0], reached[:, 2] + 0.5 - middle[2])
+    for x, y, z in reached[(far > 4.9) & (far < 26.1)].tolist():  # a little wider than below: it may round otherwise
         away = math.hypot(x + 0.5 - middle[0], z + 0.5 - middle[2])
         if not 5 <= away <= 26 or (x, y, z) in wet or (x, y + 1, z) in wet or body.name(x, y, z) == "water":
             continue

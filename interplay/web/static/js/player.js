@@ -407,7 +407,8 @@ class Player {
   /** @param {number} seconds */
   #onCountdown(seconds) {
     this.#setState("countdown");
-    if (!this.hasBegun) this.#showStatistics(Object.fromEntries(this.task.statistics.map(({ name }) => [name, null]))); // nothing jumps later
+    // Dashes keep the room of the first values, so nothing below moves when they come.
+    if (!this.hasBegun) this.#showStatistics(Object.fromEntries(this.task.statistics.map(({ name }) => [name, null])));
     this.screenCard.scrollIntoView({ block: "nearest" }); // game and touch buttons, all of them
     const count = Math.ceil(seconds);
     this.#cover(count > 0 ? String(count) : "Go", "", { count: true });
