@@ -81,18 +81,19 @@ def saving_curve(
     if num_agents < 3 or total < 2 * num_agents:
         return ()
     everything = np.arange(total)
-    reference = _strengths(_counts(contest, everything))
+    [reference] = bradley_terry.fit_many(_counts(contest, everything)[None]).log_strength
     sizes = np.unique(np.geomspace(num_agents, total, 8).round().astype(int))
     points: list[SavingPoint] = []
     for place, size in enumerate(sizes):
-        found: list[tuple[float, float]] = []
+        logs: list[Array] = []
         for repeat in range(num_repeats):
             on_progress(place * num_repeats + repeat, len(sizes) * num_repeats)
             drawn = rng.permutation(total)[:size]
             wins = _counts(contest, drawn)
-            alone, helped = _strengths(wins), _strengths(wins + expect(drawn))
-            found.append((rank_correlation(alone, reference), rank_correlation(helped, reference)))
-        people, with_model = np.mean(found, axis=0)
+            logs += wins, wins + expect(drawn)
+        strengths = bradley_terry.fit_many(np.array(logs)).log_strength
+        found = [rank_correlation(one, reference) for one in strengths]
+        people, with_model = np.mean(np.reshape(found, (num_repeats, 2)), axis=0)
         points.append(SavingPoint(int(size), float(people), float(with_model)))
     return tuple(points)
 
@@ -146,7 +147,3 @@ def virtual_wins(num_agents: int, pair_agents: NDArray[np.int64], probabilities:
     np.add.at(num_pairs, (a, b), 1.0)
     np.add.at(num_pairs, (b, a), 1.0)
     return VIRTUAL_ANSWERS * wins / np.maximum(num_pairs, 1)
-
-
-def _strengths(wins: Array) -> Array:
-    return bradley_terry.fit(wins).log_strength
