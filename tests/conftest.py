@@ -57,7 +57,12 @@ settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The processes that run the tests have one set of warm processes, and are forks of one of them."""
+    """The processes that run the tests have one set of warm processes, and are forks of one of them; they and what they start
+    keep the lands that this run has made in one folder."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        lands = tempfile.TemporaryDirectory(prefix="interplay-lands-")
+        os.environ["INTERPLAY_LANDS"] = lands.name
+        config.add_cleanup(lands.cleanup)
     if config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ:
         warm_process.share()
         gateway_io.Popen2IOMaster = warm_process.Runner

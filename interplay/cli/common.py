@@ -93,6 +93,8 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     archive = interplay.record.open(data, database=database)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
+    # For this process and all that it starts; see `interplay.world.world.LANDS`, which would take a second to load here.
+    os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
     return archive
 
 

@@ -153,11 +153,20 @@ def _kept(folder: Path) -> list[Path]:
     return [*folder.glob("interplay-world-*.compiled"), *kernels]
 
 
-def _stamp() -> Path:
-    """A file that is there when the kernels of these sources are compiled for this Python, Numba and processor."""
-    import numba
+@cache
+def fingerprint() -> str:
+    """Of what decides how lands are made, 16 hexadecimal digits: sources, tables, Python, NumPy, Numba and processor, as they
+    were when this was first asked for in this process or the one that it is a fork of."""
+    return _stamp().stem.rpartition("-")[2]
 
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {platform.processor()} {platform.machine()}".encode())
+
+def _stamp() -> Path:
+    """A file that is there when the kernels of these sources are compiled for this Python, NumPy, Numba and processor."""
+    import numba
+    import numpy as np
+
+    of = (numba.__version__, np.__version__, sys.version, platform.processor(), platform.machine())
+    digest = hashlib.sha256(" ".join(of).encode())
     for path in _sources():  # 1.5 MB, 3 ms
         digest.update(path.read_bytes())
     return _folder() / f"interplay-world-{digest.hexdigest()[:16]}.compiled"
@@ -223,6 +232,7 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     from interplay.world.terrain.generate import generate
     from interplay.world.world import World
 
+    fingerprint()  # of what is loaded now, also for the forks of this process
     generate(1, "village")
     world = World(1, "flat", inhabited=False)
     x, y, z = world.spawn

@@ -13,10 +13,12 @@ import copy
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -36,6 +38,7 @@ from interplay.world.player.screens import Screen
 from interplay.world.registry.blocks import AIR, name_of
 from interplay.world.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
 from interplay.world.terrain.generate import Land, generate, wildlife
+from interplay.world.terrain.kept import KeptLands
 from interplay.world.tick import tick
 
 VERSION = 3
@@ -55,6 +58,9 @@ DEFAULT_RULES = {
     "doWeatherCycle": "false",
 }
 """Game rules the world knows, and what they are at first."""
+
+LANDS = "INTERPLAY_LANDS"
+"""Environment variable that names the folder in which lands are kept for other processes; without it none is."""
 
 _HOTBAR_KEYS = range(10)
 _UNREADABLE = (
@@ -78,14 +84,25 @@ _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
 
 @lru_cache(maxsize=2)
 def _base(seed: int, kind: str) -> _Base:
-    """The land of a seed; the last two are kept, whether or not there are worlds of them."""
+    """The land of a seed; the last two stay in memory, whether or not there are worlds of them."""
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
-    land = generate(seed, kind)
-    grid = Grid(land.blocks).frozen()
-    base = _LIVING[seed, kind] = _Base(replace(land, blocks=grid.blocks), grid)
+    lands = _kept_lands() if kind != "flat" else None  # flat land is made as soon as it is read
+    found = None if lands is None else lands.read(seed, kind)
+    if found is None:
+        made = generate(seed, kind)
+        grid = Grid(made.blocks).frozen()
+        found = replace(made, blocks=grid.blocks), grid
+        if lands is not None:
+            lands.keep(*found)
+    base = _LIVING[seed, kind] = _Base(*found)
     return base
+
+
+def _kept_lands() -> KeptLands | None:
+    folder = os.environ.get(LANDS)
+    return KeptLands(Path(folder), compiling.fingerprint()) if folder else None
 
 
 class World:

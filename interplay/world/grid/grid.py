@@ -51,7 +51,7 @@ class Grid:
         self._original: Original | None = None
 
     @classmethod
-    def _of(cls, arrays: tuple[np.ndarray, ...], original: Original | None) -> Grid:
+    def of(cls, arrays: tuple[np.ndarray, ...], original: Original | None = None) -> Grid:
         """A grid of blocks, light and skip that are known already; they are taken over."""
         grid = cls.__new__(cls)
         grid.blocks, grid.light, grid.skip = arrays
@@ -68,15 +68,15 @@ class Grid:
     def frozen(self) -> Grid:
         """A grid that stays as this one is now; copies of it take memory only where they become different."""
         original = Original(self.blocks, self.light, self.skip)
-        return Grid._of(original.arrays, original)
+        return Grid.of(original.arrays, original)
 
     def copy(self) -> Grid:
         """A grid of its own with the same cells, which nobody watches."""
         now, original = (self.blocks, self.light, self.skip), self._original
         if original is None:
-            copy = Grid._of(tuple(array.copy() for array in now), None)
+            copy = Grid.of(tuple(array.copy() for array in now), None)
         else:
-            copy = Grid._of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
+            copy = Grid.of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
         copy.touched[:] = self.touched
         return copy
 
