@@ -81,9 +81,7 @@ class KeptLands:
         """Keep a land with its grid for others, as far as the disk lets us."""
         name = self._name(land.seed, land.kind)
         arrays = (land.biomes, land.heights, grid.blocks, grid.light, grid.skip)
-        kept = _Kept(
-            name, land.spawn, land.villages, land.cave_mouths, grid.size, *(memoryview(array).cast("B") for array in arrays)
-        )
+        kept = _Kept(name, land.spawn, land.villages, land.cave_mouths, grid.size, *(array.data.cast("B") for array in arrays))
         packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(msgspec.msgpack.encode(kept))
         part = self._folder / f".{name}.{os.getpid()}-{os.urandom(4).hex()}.part"
         with suppress(OSError):
