@@ -88,7 +88,7 @@ def _base(seed: int, kind: str) -> _Base:
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
-    lands = _kept_lands() if kind != "flat" else None  # flat land is made as soon as it is read
+    lands = _kept_lands() if kind != "flat" else None  # flat land is made as quickly as read
     found = None if lands is None else lands.read(seed, kind)
     if found is None:
         made = generate(seed, kind)

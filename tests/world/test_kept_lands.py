@@ -260,3 +260,17 @@ def test_a_kind_that_is_none_is_told_as_before(kind: str, fresh: Path) -> None:
 def test_flat_land_is_not_kept(fresh: Path) -> None:
     World(1, "flat", inhabited=False)
     assert not fresh.exists()
+
+
+def test_commands_keep_lands_in_their_data_folder_unless_another_is_named(tmp_path: Path) -> None:
+    others = {name: value for name, value in os.environ.items() if name != worlds.LANDS}
+
+    def kept_by_play(data: str, **named: str) -> list[Path]:
+        words = ("play", "basalt/find_cave", "--agent", "random", "--seeds", "3", "--max-seconds", "0.5", "--no-video")
+        output_of(["-m", "interplay.cli", *words, "--data", str(tmp_path / data)], env=others | named)
+        return sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.land"))
+
+    (path,) = kept_by_play("one")
+    assert path.parent == Path("one/lands")
+    assert kept_by_play("two", **{worlds.LANDS: ""}) == [path]
+    assert kept_by_play("three", **{worlds.LANDS: str(tmp_path / "named")}) == [Path("named") / path.name, path]
