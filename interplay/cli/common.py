@@ -93,9 +93,13 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     archive = interplay.record.open(data, database=database)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
-    # For this process and all that it starts; see `interplay.world.world.LANDS`, which would take a second to load here.
-    os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
     return archive
+
+
+def keep_lands(data: Path) -> None:
+    """Let this process and all that it starts keep the lands of block worlds in a data folder, unless the environment names
+    another place. Only for commands that make games: one that checks recordings must not believe the folder that it checks."""
+    os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
 
 
 def has_database(data: Path) -> bool:

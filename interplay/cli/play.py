@@ -16,6 +16,7 @@ from interplay.cli.common import (
     SeedOption,
     choose_seed,
     emit,
+    keep_lands,
     open_archive,
     place_options,
     progress_bar,
@@ -68,6 +69,7 @@ def play(
         raise typer.BadParameter("--out writes one video for each seed; leave out --episodes and --no-video")
     task = _task(task_id)
     archive = open_archive(data, database)
+    keep_lands(data)
     drawn = choose_seed(seed)
     chosen = seeds_of(seeds, task)
     max_steps = None if max_seconds is None else max(1, round(max_seconds * task.frame_rate_hz))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, open_archive, suites_with
+from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
 from interplay.errors import InterplayError
 from interplay.garbage import collect_beside
 
@@ -139,6 +139,7 @@ def serve(
     listener = listen(host, port)  # before the data folder: a taken port must be told at once
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
+    keep_lands(data)
     archive.statistics = statistics
     with _only_server(archive.root, port=listener.getsockname()[1]):
         remove_unfinished(archive.root)

@@ -155,8 +155,8 @@ def _kept(folder: Path) -> list[Path]:
 
 @cache
 def fingerprint() -> str:
-    """Of what decides how lands are made, 16 hexadecimal digits: sources, tables, Python, NumPy, Numba and processor, as they
-    were when this was first asked for in this process or the one that it is a fork of."""
+    """Of what decides how lands are made, 16 hexadecimal digits: sources, tables, Python, NumPy, Numba and processor. The world
+    asks when it is loaded, so that it is of the code that runs, also where files change afterwards."""
     return _stamp().stem.rpartition("-")[2]
 
 
@@ -232,7 +232,6 @@ def exercise(then: Callable[[], object] = lambda: None) -> None:
     from interplay.world.terrain.generate import generate
     from interplay.world.world import World
 
-    fingerprint()  # of what is loaded now, also for the forks of this process
     generate(1, "village")
     world = World(1, "flat", inhabited=False)
     x, y, z = world.spawn

@@ -61,6 +61,7 @@ DEFAULT_RULES = {
 
 LANDS = "INTERPLAY_LANDS"
 """Environment variable that names the folder in which lands are kept for other processes; without it none is."""
+_MADE_BY = compiling.fingerprint()
 
 _HOTBAR_KEYS = range(10)
 _UNREADABLE = (
@@ -102,7 +103,7 @@ def _base(seed: int, kind: str) -> _Base:
 
 def _kept_lands() -> KeptLands | None:
     folder = os.environ.get(LANDS)
-    return KeptLands(Path(folder), compiling.fingerprint()) if folder else None
+    return KeptLands(Path(folder), _MADE_BY) if folder else None
 
 
 class World:

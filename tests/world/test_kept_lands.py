@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -71,6 +72,8 @@ def assert_same(one: tuple[Land, Grid], other: tuple[Land, Grid]) -> None:
 def assert_same_array(first: np.ndarray, second: np.ndarray) -> None:
     assert (first.dtype, first.shape, first.strides) == (second.dtype, second.shape, second.strides)
     assert first.flags.writeable == second.flags.writeable
+    assert first.flags.aligned
+    assert second.flags.aligned
     assert np.array_equal(first, second)
 
 
@@ -192,6 +195,18 @@ def test_the_least_recently_used_lands_leave_and_nothing_else_does(village, tmp_
     assert {path.name for path in tmp_path.iterdir()} == {"thesis.txt", *(f"village-{seed}-{CODE}.land" for seed in (1, 3, 4))}
 
 
+@pytest.mark.parametrize("seed", range(4, 8))  # where arrays begin in a file differs
+def test_without_files_in_memory_a_kept_land_is_the_same(seed: int, village, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    lands, (land, _) = KeptLands(tmp_path, CODE), village
+    first = replace(land, seed=10**seed), Grid(land.blocks.copy()).frozen()
+    first = replace(first[0], blocks=first[1].blocks), first[1]
+    lands.keep(*first)
+    found = lands.read(10**seed, "village")
+    assert found is not None
+    assert_same(found, first)
+
+
 def test_two_processes_that_make_a_land_at_once_keep_one(fresh: Path) -> None:
     code = (
         "import sys, time\n"
@@ -272,5 +287,9 @@ def test_commands_keep_lands_in_their_data_folder_unless_another_is_named(tmp_pa
 
     (path,) = kept_by_play("one")
     assert path.parent == Path("one/lands")
-    assert kept_by_play("two", **{worlds.LANDS: ""}) == [path]
-    assert kept_by_play("three", **{worlds.LANDS: str(tmp_path / "named")}) == [Path("named") / path.name, path]
+    shutil.rmtree(tmp_path / "one/lands")
+    verify = ("-m", "interplay.cli", "episodes", "verify", "--all", "--data", str(tmp_path / "one"))
+    assert "equal" in output_of(list(verify), env=others)
+    assert not (tmp_path / "one/lands").exists(), "what checks recordings neither keeps lands nor reads them"
+    assert kept_by_play("two", **{worlds.LANDS: ""}) == []
+    assert kept_by_play("three", **{worlds.LANDS: str(tmp_path / "named")}) == [Path("named") / path.name]

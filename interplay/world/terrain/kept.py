@@ -2,12 +2,14 @@
 it a tenth of that.
 
 A file holds a land with its light, compressed, with a checksum. What does not read as the land that is asked for, made by the
-code that asks, is not used. The folder is somebody's own: files say what a land is, and are checked for damage, not for malice.
+code that asks, is not used. The folder is of whoever makes games with it: files are checked for damage, not for malice, so what
+checks the recordings of others makes its lands itself.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +25,8 @@ from interplay.world.terrain.villages import Village
 
 MOST = 32
 """Lands in a folder, 2 MB each; those that were not used for longest go first."""
+_TORN_S = 600
+"""A file that is written for so long was left by a process that was killed."""
 _MAX_BYTES = 1 << 26
 """Of a land as it is in memory, which are 34 MB: a damaged file may say any number."""
 _LEVEL = 1
@@ -66,7 +70,7 @@ class KeptLands:
             if kept.name != name:
                 return None
             sx, sy, sz = kept.size
-            blocks = np.frombuffer(kept.blocks, np.uint16).reshape(sx, sz, sy)
+            blocks = np.require(np.frombuffer(kept.blocks, np.uint16).reshape(sx, sz, sy), requirements="A")
             light, skip = (np.frombuffer(part, np.uint8).reshape(sx, sz, sy) for part in (kept.light, kept.skip))
             biomes = np.frombuffer(kept.biomes, np.uint8).reshape(sx, sz).copy()
             heights = np.frombuffer(kept.heights, np.int16).reshape(sx, sz).copy()
@@ -79,13 +83,16 @@ class KeptLands:
 
     def keep(self, land: Land, grid: Grid) -> None:
         """Keep a land with its grid for others, as far as the disk lets us."""
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        if not os.access(self._folder, os.W_OK | os.X_OK):
+            return
         name = self._name(land.seed, land.kind)
         arrays = (land.biomes, land.heights, grid.blocks, grid.light, grid.skip)
         kept = _Kept(name, land.spawn, land.villages, land.cave_mouths, grid.size, *(array.data.cast("B") for array in arrays))
         packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(msgspec.msgpack.encode(kept))
         part = self._folder / f".{name}.{os.getpid()}-{os.urandom(4).hex()}.part"
         with suppress(OSError):
-            self._folder.mkdir(mode=0o700, exist_ok=True)
             try:
                 part.write_bytes(packed)
                 part.replace(self._folder / name)
@@ -98,14 +105,14 @@ class KeptLands:
 
     def _remove_others(self) -> None:
         """Lands of other code, those beyond the limit, and what killed writers left."""
-        places = sorted(self._places(), reverse=True)
-        for number, (_, path) in enumerate(places):
-            if number >= MOST or self._ending not in path.name:
-                path.unlink(missing_ok=True)
+        lands = sorted(self._found("*.land"), reverse=True)
+        others = [path for number, (_, path) in enumerate(lands) if number >= MOST or not path.name.endswith(self._ending)]
+        torn = [path for used_s, path in self._found(".*.land.*.part") if used_s < time.time() - _TORN_S]
+        for path in others + torn:
+            path.unlink(missing_ok=True)
 
-    def _places(self) -> Iterator[tuple[int, Path]]:
+    def _found(self, pattern: str) -> Iterator[tuple[float, Path]]:
         """When each file was last used, and the file."""
-        for pattern in ("*.land", ".*.land.*.part"):
-            for path in self._folder.glob(pattern):
-                with suppress(FileNotFoundError):  # another process has removed it
-                    yield path.stat().st_mtime_ns, path
+        for path in self._folder.glob(pattern):
+            with suppress(FileNotFoundError):  # another process has removed it
+                yield path.stat().st_mtime, path
