@@ -74,14 +74,27 @@ def write_bytes(path: Path, data: bytes) -> None:
         part.write_bytes(data)
 
 
+def json_text(document: Any, **options: Any) -> str:
+    """A document as JSON, which has no word for NaN and infinite numbers: they become null. `options` as of `json.dumps`.
+
+    >>> json_text({"loss": float("inf"), "accuracy": 0.5})
+    '{"loss": null, "accuracy": 0.5}'
+    """
+    try:
+        return json.dumps(document, allow_nan=False, **options)
+    except ValueError:
+        plain = json.loads(json.dumps(document, **options), parse_constant=lambda name: None)
+        return json.dumps(plain, allow_nan=False, **options)
+
+
 def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
-    """Write a document as JSON in UTF-8, characters as they are.
+    """Write a document as JSON in UTF-8, characters as they are; see `json_text`.
 
     Raises:
         OSError: If it cannot be written. The file is as it was.
         TypeError: If something in it is not a JSON value. The file is as it was.
     """
-    write_bytes(path, (json.dumps(document, indent=indent, ensure_ascii=False) + "\n").encode())
+    write_bytes(path, (json_text(document, indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def is_disk_full(error: BaseException | None) -> bool:

@@ -32,6 +32,7 @@ from rich.table import Table
 from rich.text import Text
 
 from interplay.errors import InterplayError, unknown_name
+from interplay.files import json_text
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -182,9 +183,7 @@ def choose_seed(seed: int | None) -> int:
 def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
     """Print a result: the document as JSON, or `text` (a string or anything rich can draw) for people."""
     if as_json:
-        import json
-
-        sys.stdout.write(json.dumps(document, default=_plain, indent=2) + "\n")
+        sys.stdout.write(json_text(document, default=_plain, indent=2) + "\n")
     elif text is not None:
         # Names and titles come from users: nothing in them is markup.
         # In a pipe nothing is cut to the width of a screen that is not there.

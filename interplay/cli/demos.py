@@ -231,13 +231,14 @@ def import_(
     """
     from interplay.learn.recordings.importing import import_recordings
 
+    of_all = None if task is None else _task(task)  # before a data folder is made
     archive = open_archive(data, database)
     with progress() as bar:
         line = bar.add_task("recording steps", total=None)
         result = import_recordings(
             archive,
             folder,
-            task=None if task is None else _task(task),
+            task=of_all,
             labels=labels.value,
             with_bad=with_bad,
             cut=cut,

@@ -356,6 +356,10 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     if "unseen_accuracy" in found:
         share, num = found["unseen_accuracy"], found["unseen_answers"]
         lines.append(f"Of {num} answers about worlds that it never saw, it predicts {share:.1%} of those that are no draws.")
+        if found["is_at_chance"]:
+            lines.append(
+                "That is no better than a coin: do not train on this reward. Collect more answers, and learn it again."
+            )
     if found.get("correlation") is not None:
         goes = f"its rank correlation with the game's own score is {found['correlation']:.2f}"
         lines.append(f"In {found['unseen_games']} games that it did not learn from, {goes}.")

@@ -179,6 +179,8 @@ class TrainingConfig(RunConfig):
     example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
     """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
+    uses_reward: ClassVar[bool] = True
+    """Whether rewards change what it learns."""
 
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     validation: float = setting(
@@ -201,6 +203,8 @@ class TrainingConfig(RunConfig):
         super().__post_init__()
         if self.actor == "any":
             object.__setattr__(self, "actor", None)
+        if self.reward is not None and not self.uses_reward:
+            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
 

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from interplay.learn.embed import DESCRIPTION, EmbedError, read_shard, shard_path
+from interplay.learn.embed import DESCRIPTION, EmbedError, read_shard
 from interplay.learn.reading import actions_of, by, joined, stream_of
+from interplay.learn.recordings.names import episode_id_of
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 from interplay.record import Episode
 
@@ -24,7 +25,9 @@ class Shards:
     """The latents of many episodes, one after the other, as if they were one array.
 
     Args:
-        parts: Of each episode, float32, shape (T + 1, hidsize).
+        parts: Of each episode, float32, shape (T + 1, hidsize); T of a recording that has no picture after its last action,
+            whose last latent then stands twice.
+        lengths: T + 1 of each.
 
     Attributes:
         shape: (latents in all, hidsize).
@@ -32,9 +35,10 @@ class Shards:
 
     dtype = np.dtype(np.float32)
 
-    def __init__(self, parts: Sequence[np.ndarray]) -> None:
+    def __init__(self, parts: Sequence[np.ndarray], lengths: Sequence[int]) -> None:
         self._parts = parts
-        self._ends = np.cumsum([len(part) for part in parts])
+        self._starts = np.cumsum([0, *lengths[:-1]])
+        self._ends = np.cumsum(lengths)
         self.shape = (int(self._ends[-1]), parts[0].shape[1])
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
@@ -44,7 +48,7 @@ class Shards:
         owners = np.searchsorted(self._ends, flat, side="right")
         for index in np.unique(owners).tolist():
             part, here = self._parts[index], owners == index
-            found[here] = part[flat[here] - (self._ends[index] - len(part))]
+            found[here] = part[np.minimum(flat[here] - self._starts[index], len(part) - 1)]
         return found.reshape(*places.shape, -1)
 
 
@@ -72,7 +76,7 @@ def load_embedded(
 
     Args:
         episodes: Each has a shard in the folder.
-        folder: What `interplay demos embed` wrote.
+        folder: What `interplay demos embed` wrote, of the episodes or of a folder of their recordings.
         seat: Whose actions; None is the first seat.
         actor: Whose decisions, as in `reading.load`.
     Raises:
@@ -83,8 +87,8 @@ def load_embedded(
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     again = f"interplay demos embed --task {episodes[0].task_id} --vpt NAME --out {folder}"
-    paths = {episode.id: shard_path(folder, episode.id) for episode in episodes}
-    missing = [episode_id for episode_id, path in paths.items() if not path.exists()]
+    paths = {episode_id_of(path.stem): path for path in sorted(folder.rglob("*.safetensors"))}
+    missing = [episode.id for episode in episodes if episode.id not in paths]
     if missing:
         raise TransitionError(
             f"{folder} lacks embeddings of {len(missing)} of {len(episodes)} episodes, {missing[0]} among them\n"
@@ -100,10 +104,10 @@ def load_embedded(
             part = read_shard(paths[episode.id])
         except EmbedError as error:
             raise TransitionError(str(error)) from None
-        if len(part) != episode.num_steps + 1:
+        if len(part) not in (episode.num_steps, episode.num_steps + 1):
             raise TransitionError(
                 f"{paths[episode.id]} has {len(part)} latents, expected {episode.num_steps + 1}, one for each picture of the "
-                f"episode\nDelete it and make it again:  {again}"
+                f"episode\nIts recording was changed, or is in several files. Delete it and embed the episode:  {again}"
             )
         if parts and part.shape[1] != parts[0].shape[1]:
             raise TransitionError(
@@ -125,6 +129,11 @@ def load_embedded(
             columns[name].append(values)
         counts.append(EpisodeCounts(episode.id, episode.seed, episode.num_steps, len(starts)))
         parts.append(part)
-        base += len(part)
+        base += episode.num_steps + 1
     held = {name: joined(columns[name], dtype) for name, dtype in COLUMNS.items()}
-    return by(actor, Transitions(Shards(parts), 0, **held, counts=tuple(counts), names=tuple(names)))
+    return by(
+        actor,
+        Transitions(
+            Shards(parts, [episode.num_steps + 1 for episode in episodes]), 0, **held, counts=tuple(counts), names=tuple(names)
+        ),
+    )

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
-_VERSION = 3
+_VERSION = 4
 
 
 def load(
@@ -47,8 +47,8 @@ def load(
     The decision at step t sees the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
     (ties: the one pressed first), because a person's finger moves at any frame; its reward is the sum over these same steps.
     The last decision of an episode is kept though fewer steps follow it, and is followed by the observation after the last
-    step. At an offset above 0, a first decision sees the first frame and lasts to the offset, so that each stream holds every
-    reward of its episode, and its end.
+    step. At an offset above 0, a first decision sees the first frame and lasts to the offset, or to the end of an episode that
+    is shorter, so that each stream holds every reward of its episode, and its end.
 
     Args:
         episodes: Of one kind of world, with discrete actions, or those of keys and camera.
@@ -92,6 +92,12 @@ def load(
                     _write(episodes, part, asked, on_episode)
                 data = _mapped(folder, mmap_mode="r")
     return by(actor, data)
+
+
+def in_order(episodes: Iterable[Episode]) -> list[Episode]:
+    """Episodes in an order of their own: by seed, player, length and return. The order in which they were sealed differs
+    wherever several are played at once, and with it batches and what is held out."""
+    return sorted(episodes, key=lambda one: (one.seed, one.actor, one.num_steps, one.total_reward, one.id))
 
 
 def by(actor: str | None, data: Transitions) -> Transitions:
@@ -231,7 +237,7 @@ def _streams(
     ended = num_steps, _ = episode.ended(asked["seat"])
     actions = actions_of(episode, asked["seat"], num_steps, composed=asked["composed"])
     labels = None if asked["composed"] else episode.labels(asked["seat"])
-    starts = {offset: starts_of(num_steps, view.frame_skip, offset) for offset in asked["offsets"] if offset < num_steps}
+    starts = {offset: starts_of(num_steps, view.frame_skip, offset) for offset in asked["offsets"] if num_steps}
     bases, base = {}, pictures.num_pictures
     for offset, its_starts in starts.items():
         bases[offset] = base
@@ -298,7 +304,7 @@ def _write_pictures(
 
     for step, frame in enumerate(_frames(episode, seat, num_steps, pipeline(observation))):
         for offset, view in views.items():
-            if step in (0, offset):  # the first picture of a shifted stream is of the first frame
+            if step in (0, min(offset, num_steps)):  # the first picture of a shifted stream is of the first frame
                 write(offset, view, view.reset(frame))
             elif step > offset:
                 seen = view.push(frame, ended=step == num_steps)
@@ -318,9 +324,15 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
             f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
         )
     seats = episode.header.seats
-    for value in episode.raw_observations()[: num_steps + 1]:
+    for step, value in enumerate(episode.raw_observations()[: num_steps + 1]):
         own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
-        yield Frame(np.asarray(gymnasium.spaces.flatten(*own), np.float32))
+        numbers = np.asarray(gymnasium.spaces.flatten(*own), np.float32)
+        if not np.isfinite(numbers).all():
+            raise TransitionError(
+                f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in what was seen at step {step}\n"
+                f"Mend the environment and record again, or leave such episodes out:  --where 'seed != {episode.seed}'"
+            )
+        yield Frame(numbers)
 
 
 def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:

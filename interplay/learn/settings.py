@@ -25,6 +25,7 @@ class BCConfig(TrainingConfig):
     """Behaviour cloning."""
 
     algorithm: ClassVar[str] = "bc"
+    uses_reward: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "fast": {"updates": 2000, "learning_rate": 2e-3, "shift": 1, "temperature": 0.6, "max_seconds": 45.0},
         "paper": {**_PAPER, "learning_rate": 1e-3, "batch_size": 100, "beta": 0.5},
@@ -59,6 +60,7 @@ class FilteredBCConfig(BCConfig):
     """Behaviour cloning of the best episodes."""
 
     algorithm: ClassVar[str] = "fbc"
+    uses_reward: ClassVar[bool] = True
 
     best: float = setting(0.1, "Share of the episodes that are cloned, those of the highest return.", above=0, high=1)
 
@@ -80,6 +82,7 @@ class CloneConfig(TrainingConfig):
     algorithm: ClassVar[str] = "clone"
     example: ClassVar[str] = "first-person/get_log --actor human"
     is_composed: ClassVar[bool] = True
+    uses_reward: ClassVar[bool] = False
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "paper": {**_BEDD, "learning_rate": 1e-5},
         "code": {**_BEDD, "learning_rate": 1e-3},
@@ -114,8 +117,6 @@ class CloneConfig(TrainingConfig):
             ConfigError: Naming the setting.
         """
         super().__post_init__()
-        if self.reward is not None:
-            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
         if self.embeddings is not None and (self.offsets != (0,) or self.shift):
@@ -147,8 +148,6 @@ class DaggerConfig(BCConfig):
             ConfigError: Naming the setting.
         """
         super().__post_init__()
-        if self.reward is not None:
-            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
                 raise ConfigError(f"{name} is for people's games, and here {self.expert!r} says what to do; leave it out")

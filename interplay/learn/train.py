@@ -15,7 +15,7 @@ from interplay.errors import InterplayError, NotFoundError
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.discrete import require_discrete
-from interplay.learn.reading import FOLDER, load
+from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
 from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import TransitionError
@@ -199,7 +199,7 @@ def _rewarded(
 
 
 def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> list[Episode]:
-    """The episodes that a run learns from, held-out seeds left out.
+    """The episodes that a run learns from, in an order of their own, held-out seeds left out.
 
     Raises:
         TransitionError: If there are none, saying what there is and how to record some; or if the task has several seats, and
@@ -209,7 +209,7 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
     usable = [episode for episode in found if episode.seed not in task.held_out_seeds and episode.num_steps > 0]
     if usable:
-        return usable
+        return in_order(usable)
     asked = f"task {task.id}"
     if config.actor is not None:
         asked += f", actor {config.actor}"

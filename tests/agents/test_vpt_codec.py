@@ -19,6 +19,7 @@ from interplay.agents.vpt.codec import (
     decode,
     encode,
     from_minerl,
+    to_bins,
     to_minerl,
 )
 from interplay.envs import EnvError
@@ -101,6 +102,8 @@ def test_actions_go_to_minerl_and_back():
 def test_what_is_no_action_is_refused():
     with pytest.raises(ValueError, match="buttons lie below 8641 and turns below 121"):
         decode(Joint(np.array([NUM_BUTTONS]), np.array([0])))
+    with pytest.raises(ValueError, match="a turn of the camera must be a number, got NaN"):
+        to_bins(np.array([[0.0, np.nan]]))
     with pytest.raises(EnvError, match="did you mean 'jump'"):
         from_minerl([{"jmp": 1}])
     assert encode(from_minerl([])).buttons.shape == (0,)

@@ -140,6 +140,16 @@ def test_weights_are_read_from_both_formats_of_torch(tmp_path):
             assert torch.equal(tensor, again.state_dict()[name]), name
 
 
+def test_a_flipped_bit_of_weights_is_noticed(tmp_path):
+    path = tmp_path / "some.weights"
+    torch.save(tiny_network().state_dict(), path)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(CheckpointError, match=r"its part some/data/\d+ is damaged: the checksum does not fit"):
+        read_weights(path)
+
+
 def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     wide, weights = replace(TINY, hidsize=32, attention_heads=4), tiny_network().state_dict()
     with pytest.raises(CheckpointError, match=r"has shape .*expected .*\nThese weights are of hidsize 16 and the sizes of 32"):

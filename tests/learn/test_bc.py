@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,8 @@ from safetensors.torch import load_file
 from toy_transitions import make_transitions
 from warm_process import READY, TO_LEARN, WarmProcess
 
-from interplay.agents import find, networks
+import interplay.record
+from interplay.agents import find, networks, rollout
 from interplay.agents.policy import load_policy
 from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, train
 from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted, weights_of
@@ -224,6 +226,32 @@ def test_a_damaged_checkpoint_says_how_to_begin_anew(archive, stopped):
         train(archive, SMALL, "stopped", resume=True)
     (stopped / "checkpoint.safetensors").unlink()
     assert train(archive, SMALL, "stopped", resume=True).updates == 12
+
+
+def test_one_flipped_bit_of_a_checkpoint_is_noticed(archive, stopped):
+    path = stopped / "checkpoint.safetensors"
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2] ^= 0x40
+    for data in (bytes(damaged), whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2)):
+        path.write_bytes(data)
+        with pytest.raises(ConfigError, match=r"is damaged: its checksum does not fit what it holds\nDelete"):
+            train(archive, SMALL, "stopped", resume=True)
+    path.write_bytes(whole)
+    assert train(archive, SMALL, "stopped", resume=True).updates == 12
+
+
+def test_learning_does_not_depend_on_the_order_in_which_games_were_sealed(archive, tmp_path):
+    with closing(interplay.record.open(tmp_path / "other")) as other:
+        for seed, num_steps in ((3, 183), (1, 200), (2, 121)):
+            rollout(other, TASK, find("scripted"), seed, rng=np.random.default_rng(seed), max_steps=num_steps)
+        weights = {(train(one, SMALL, "same").folder / "model.safetensors").read_bytes() for one in (archive, other)}
+    assert len(weights) == 1
+
+
+def test_cloning_takes_no_learned_reward():
+    with pytest.raises(ConfigError, match="bc imitates and learns from no reward; leave out reward"):
+        replace(SMALL, reward="liked")
 
 
 def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):

@@ -21,7 +21,8 @@ from interplay.envs.minerl_actions import KEYS, action_space  # noqa: E402
 from interplay.learn import CloneConfig, ConfigError, RunError, TransitionError, load, train  # noqa: E402
 from interplay.learn.algorithms import Clone  # noqa: E402
 from interplay.learn.algorithms.clone import encoder  # noqa: E402
-from interplay.learn.embed import Source, embed, shard_path  # noqa: E402
+from interplay.learn.embed import Source, embed, read_shard, shard_path  # noqa: E402
+from interplay.learn.embedded import load_embedded  # noqa: E402
 from interplay.learn.harness.learner import Batch, Given  # noqa: E402
 from interplay.learn.harness.run import run  # noqa: E402
 from interplay.tasks import EnvSpec  # noqa: E402
@@ -221,12 +222,30 @@ def test_embeddings_that_do_not_fit_are_refused(recorded, tmp_path):
     with pytest.raises(TransitionError, match=r"has 12 numbers in a latent, others have 16: .*\n.*--out DIR"):
         train(recorded, settings, "m")
     save_latents(second, np.zeros((7, 16), np.float32))
-    with pytest.raises(TransitionError, match=r"has 7 latents, expected 19, one for each picture of the episode\nDelete it"):
+    with pytest.raises(
+        TransitionError, match=r"has 7 latents, expected 19, one for each picture of the episode\nIts recording"
+    ):
         train(recorded, settings, "m")
     first.write_bytes(b"cut")
     with pytest.raises(TransitionError, match=r"is no shard of embeddings"):
         train(recorded, settings, "m")
     assert not (recorded.root / "models" / "m").exists()
+
+
+def test_shards_of_a_folder_of_recordings_fit_its_episodes(recorded, tmp_path):
+    """Below the folder of their task, and with no latent of a picture after the last action."""
+    good, folder = recorded.root / "embeddings", tmp_path / "embeddings"
+    (folder / "get-log").mkdir(parents=True)
+    (folder / "embedding.json").write_bytes((good / "embedding.json").read_bytes())
+    episodes = recorded.episodes(actor="walker")
+    for episode in episodes:
+        save_latents(shard_path(folder, f"get-log/{episode.id}"), np.array(read_shard(shard_path(good, episode.id))[:-1]))
+    ours, theirs = (load_embedded(episodes, each) for each in (folder, good))
+    before, after = ours.pairs(np.arange(len(ours)))
+    assert np.array_equal(before, theirs.observations(np.arange(len(theirs))))
+    ends = np.flatnonzero(ours.terminated | ours.truncated)
+    assert np.array_equal(after[ends], before[ends]), "the last latent stands twice"
+    assert train(recorded, config(embeddings=str(folder)), "below").updates == 2
 
 
 def save_latents(path, latents):

@@ -432,7 +432,9 @@ def test_recordings_that_cannot_be_told_apart_or_read_say_which(tmp_path, capsys
         place.mkdir(parents=True)
         for ending in (".jsonl", ".mp4"):
             shutil.copy(DATA / f"{name}{ending}", place / f"mine{ending}")
-    words = ("demos", "import", first.parent, "--data", tmp_path / "data", "--task", "find-cave", "--json")
+    assert run(capsys, "demos", "import", first.parent, "--data", tmp_path / "data", "--task", "bedd/find_cav")[0] == 2
+    assert not (tmp_path / "data").exists()
+    words = ("demos", "import", first.parent, "--data", tmp_path / "data", "--task", "bedd/find_cave", "--json")
     status, said = run(capsys, *words)
     assert status == 1
     assert json.loads(said)["refused"] == {
@@ -523,7 +525,7 @@ def test_a_full_disk_leaves_no_half_episode_and_the_next_import_makes_it(tmp_pat
     for ending in (".jsonl", ".mp4"):
         shutil.copy(DATA / f"wheel{ending}", place / f"{STEMS[0]}{ending}")
     with closing(interplay.record.open(tmp_path / "data")) as archive:
-        with pytest.raises(interplay.record.RecordingError, match=f"{STEMS[0]}: .*"), disk_of(20_000):
+        with pytest.raises(interplay.record.RecordingError, match=f"the disk is full: {STEMS[0]} .*\nFree"), disk_of(20_000):
             import_recordings(archive, tmp_path)
         assert archive.episodes() == []
         assert not list(archive.root.glob(".import-*"))

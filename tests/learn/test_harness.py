@@ -1,5 +1,6 @@
 """Every learner: it learns, survives kills, and says what is wrong when it cannot go on."""
 
+import hashlib
 import json
 import resource
 import time
@@ -171,7 +172,7 @@ def test_a_checkpoint_of_another_width_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"is of another run: hidden was \[8\], now \[9\]\nTo go on, leave"):
         fit(corridor(), config_of("dqn", hidden=(9,)), tmp_path / "m", resume=True)
     assert (tmp_path / "m" / "config.json").read_bytes() == written, "so that --resume alone still goes on"
-    save_file({}, tmp_path / "m" / CHECKPOINT, metadata={"run": "{}"})
+    save_file({}, tmp_path / "m" / CHECKPOINT, metadata={"run": "{}", "sha256": hashlib.sha256(b"{}").hexdigest()})
     with pytest.raises(ConfigError, match="is damaged: it does not say fingerprint, means, seconds, update"):
         fit(corridor(), config_of("dqn"), tmp_path / "m", resume=True)
 

@@ -1,10 +1,14 @@
 """Transitions are what the live agent would have seen, the action that was held, and what it brought."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from toy_transitions import make_transitions
 
 from interplay.envs import make, pipeline
+from interplay.envs.info import SeatEnd
 from interplay.envs.observation import observe
 from interplay.learn import TransitionError, load
 from interplay.learn.reading import held_actions
@@ -67,10 +71,11 @@ def test_an_episode_of_one_step_is_one_decision(archive):
     from interplay.agents import rollout
 
     episode = rollout(archive, TASK, find_agent("noop"), 9, rng=np.random.default_rng(0), max_steps=1)
-    data = load([episode], offsets=(0, 1))
-    assert (len(data), data.actions.tolist(), data.truncated.tolist()) == (1, [0], [True])
-    before, after = data.pairs(np.array([0]))
-    np.testing.assert_array_equal(before[0], after[0][[0, 0, 0, 2]])
+    data = load([episode], offsets=(0, 1, 3))
+    assert (data.actions.tolist(), data.truncated.tolist()) == ([0] * 3, [True] * 3), "each stream holds the end"
+    for place in range(3):
+        before, after = data.pairs(np.array([place]))
+        np.testing.assert_array_equal(before[0], after[0][[0, 0, 0, 2]])
 
 
 def test_splitting_keeps_episodes_together():
@@ -155,3 +160,25 @@ def test_what_was_read_is_read_again_where_a_file_lost_its_end_or_is_missing(arc
     np.testing.assert_array_equal(again.pictures, whole.pictures)
     np.testing.assert_array_equal(again.rewards, whole.rewards)
     assert path.read_bytes() == data
+
+
+def test_an_observation_that_is_no_number_is_named():
+    class Blind:
+        id, task_id, seed, sha256, seats = "e1", "mine/cart", 9, "0", ()
+        header = SimpleNamespace(observation_space=Box(-np.inf, np.inf, (2,)), seats=("player",))
+
+        def actions(self, seat):
+            return np.zeros(4, np.int64)
+
+        def labels(self, seat):
+            return None
+
+        def ended(self, seat):
+            return 4, SeatEnd(False, True)
+
+        def raw_observations(self):
+            return [np.array([0, np.nan if step == 2 else 1], np.float32) for step in range(5)]
+
+    said = r"episode e1 of mine/cart has NaN or an infinite number in what was seen at step 2\nMend .*'seed != 9'"
+    with pytest.raises(TransitionError, match=said):
+        load([Blind()], observation="state")

@@ -115,6 +115,8 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
             with zipfile.ZipFile(path) as file:
                 if any(part.compress_type != zipfile.ZIP_STORED for part in file.infolist()):
                     raise ValueError("it is compressed, which PyTorch never does")
+                if (damaged := file.testzip()) is not None:
+                    raise ValueError(f"its part {damaged} is damaged: the checksum does not fit")
         found = torch.load(path, map_location="cpu", weights_only=True)
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}\nCheck the name of the .weights file.") from None

@@ -84,10 +84,14 @@ def to_bins(degrees: np.ndarray) -> np.ndarray:
         degrees: Any shape; what is beyond 10 degrees counts as 10.
     Returns:
         int64 of the same shape, 0 to 10.
+    Raises:
+        ValueError: If one is NaN.
 
     >>> to_bins(np.arange(-10, 11)).tolist()
     [0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, 10, 10, 10]
     """
+    if np.isnan(degrees).any():
+        raise ValueError("a turn of the camera must be a number, got NaN")
     share = np.clip(degrees, -MAX_TURN, MAX_TURN) / MAX_TURN
     # The order of these operations is the published code's: another one moves a value at the edge of a bin.
     encoded = np.sign(share) * (np.log(1.0 + _MU * np.abs(share)) / np.log(1.0 + _MU)) * MAX_TURN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import reprlib
 from pathlib import Path
@@ -33,7 +34,9 @@ def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
         for index, state in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer/{name}/{index}/{part}": value.detach().contiguous() for part, value in state.items()}
     remove_parts(folder / CHECKPOINT)  # a run that was killed while it wrote this left a file as large
-    write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata={"run": json.dumps(where)}))
+    run = json.dumps(where)
+    metadata = {"run": run, "sha256": _sha256(run, tensors)}
+    write_bytes(folder / CHECKPOINT, safetensors.torch.save(tensors, metadata=metadata))
 
 
 def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
@@ -46,8 +49,11 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
     again = f"Delete {path} to begin anew with --resume, or choose another name."
     try:
         with safetensors.safe_open(path, framework="pt") as file:
-            where = json.loads(file.metadata()["run"])
+            metadata = file.metadata()
+            where = json.loads(metadata["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+        if metadata["sha256"] != _sha256(metadata["run"], tensors):
+            raise ValueError("its checksum does not fit what it holds")
         if missing := sorted({"fingerprint", "update", "seconds", "means"} - where.keys()):
             raise ValueError(f"it does not say {', '.join(missing)}")
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -68,6 +74,15 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
     except (RuntimeError, IndexError, KeyError) as error:
         raise ConfigError(f"{path} does not fit the network: {' '.join(str(error).split())}\n{again}") from None
     return where
+
+
+def _sha256(run: str, tensors: dict[str, torch.Tensor]) -> str:
+    """Of all that a checkpoint holds: the text of where the run is, and each tensor with its name."""
+    digest = hashlib.sha256(run.encode())
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(tensors[name].cpu().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 def _below(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from interplay.files import write_bytes
+from interplay.files import json_text, write_bytes
 
 
 class Means:
@@ -60,7 +60,7 @@ class Metrics:
     def write(self, line: dict[str, Any]) -> None:
         """Add a line."""
         self.last = line
-        self._file.write(json.dumps(line) + "\n")
+        self._file.write(json_text(line) + "\n")
         self._file.flush()
 
     def close(self) -> None:

@@ -346,7 +346,8 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
     name, value = wrong
     raise RunError(
         f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
-        f"The learning rate ({config.learning_rate:g}) or the rewards are probably too large; nothing of this is kept.\n"
+        f"The learning rate ({config.learning_rate:g}), the rewards or what is seen are probably too large; nothing of this is "
+        "kept.\n"
         f"Start another run:  {_again(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
     )
 

@@ -6,7 +6,6 @@ before each of its T actions; where there is none after the last, the one before
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -26,15 +25,22 @@ from interplay.learn.recordings.counting import (
 )
 from interplay.learn.recordings.labels import Way
 from interplay.learn.recordings.loading import Loader
-from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, own_task_of, task_ids, why_bad
+from interplay.learn.recordings.names import (
+    FOLDERS,
+    SUITE,
+    RecordingName,
+    RecordingsError,
+    episode_id_of,
+    own_task_of,
+    task_ids,
+    why_bad,
+)
 from interplay.record import Archive, Owner
 from interplay.record.exchange.played_back import Taken
-from interplay.record.exchange.proving import EPISODE_ID, Brought, Imported, Importing, Spaces, imported_name
+from interplay.record.exchange.proving import Brought, Imported, Importing, Spaces, imported_name
 from interplay.tasks import EnvSpec, Task, find
 from interplay.wording import amount
 
-SUITE = "bedd"
-"""Of the published tasks in Minecraft, which are other tasks than those of the block world."""
 MAX_STEPS = 20_000
 """More than any published episode has; their own limits were passed by up to three seconds."""
 _UNPROVED = "Minecraft was recorded without a seed"
@@ -131,7 +137,7 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
     stream = _Stream(loader, seat, _outcome(parts), advance)
     height, width = stream.picture(0).shape[:2]
     return Brought(
-        id=_episode_id(parts[0].stem),
+        id=episode_id_of(parts[0].stem),
         task=task,
         seed=None,
         owners={seat: Owner(imported_name(name.alias if name else "unknown", "human"), "human")},
@@ -144,10 +150,6 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
         spaces=Spaces(minerl_actions.action_space(), gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)),
         observes_view=True,
     )
-
-
-def _episode_id(stem: str) -> str:
-    return stem if EPISODE_ID.fullmatch(stem) else f"recording-{hashlib.sha256(stem.encode()).hexdigest()[:24]}"
 
 
 def _outcome(parts: Sequence[Recording]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.errors import InterplayError
+from interplay.record.exchange.proving import EPISODE_ID
 from interplay.tasks import builtin_suites
 from interplay.tasks.published import published_name, published_names
 
@@ -21,6 +23,8 @@ FOLDERS = {
     "build-house": "BuildVillageHouse",
 }
 """Folder of the published recordings -> task."""
+SUITE = "bedd"
+"""Of the published tasks in Minecraft, which are other tasks than those of the block world."""
 
 _NAME = re.compile(r"(?P<alias>.+)-(?P<session>[0-9a-f]{12,13})-(?P<time>\d{8}-\d{6})")
 _KNOWN_BAD = Path(__file__).with_name("known_bad.toml")
@@ -80,7 +84,8 @@ def _names() -> dict[str, str]:
         if task.id in task_ids().values()
         for spelling in published_names(task)
     }
-    return FOLDERS | spellings
+    made = {f"{SUITE}/{id.rpartition('/')[2]}": name for name, id in task_ids().items()}
+    return FOLDERS | spellings | made
 
 
 def task_of(parts: Iterable[str]) -> str | None:
@@ -88,6 +93,8 @@ def task_of(parts: Iterable[str]) -> str | None:
 
     >>> task_of(["data", "find-cave"]), task_of(["MineRLBasaltMakeWaterfall-v0"]), task_of(["videos"])
     ('FindCave', 'MakeWaterfall', None)
+    >>> task_of(["bedd/find_cave"])
+    'FindCave'
     """
     return next((_names()[part] for part in reversed(list(parts)) if part in _names()), None)
 
@@ -112,6 +119,15 @@ def folder_of(task: str) -> str:
     ('find-cave', 'atari-breakout')
     """
     return next((folder for folder, name in FOLDERS.items() if name == task), task.replace("/", "-"))
+
+
+def episode_id_of(stem: str) -> str:
+    """The id of the episode that a recording becomes; of one in several files, of the first file.
+
+    >>> episode_id_of("lazy-red-fox-0123456789ab-20220716-190015"), episode_id_of("my own recording")
+    ('lazy-red-fox-0123456789ab-20220716-190015', 'recording-79b5e03e1bce8e1ac5d37d49')
+    """
+    return stem if EPISODE_ID.fullmatch(stem) else f"recording-{hashlib.sha256(stem.encode()).hexdigest()[:24]}"
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from interplay.learn.config import CHECKPOINT, RunError
-from interplay.learn.reading import FOLDER, load
+from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.along import write_along
 from interplay.learn.reward.kept import KeptReward, reward_folder, save_reward
 from interplay.learn.reward.pairs import (
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 MOST_UNSEEN = 200
 """Games that the reward is compared with the game's own score on."""
 NUM_UNSURE = 10
+_BEYOND_CHANCE = 1.645
+"""Standard errors of a coin's share by which a reward predicts more answers than one; a one-sided test at 5 %."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +111,10 @@ def fit(
                 f"{missing[0]}\n"
                 "Bring them in (interplay episodes import or pull), or learn from another task's answers."
             )
-        others = sorted(games.keys() - learned_from)
+        others = [one.id for one in in_order(games.values()) if one.id not in learned_from]
         if len(others) > MOST_UNSEEN:
-            others = sorted(np.random.default_rng((config.seed, 6)).permutation(others)[:MOST_UNSEEN].tolist())
-        wanted = [games[episode] for episode in sorted(learned_from | {*others} | judged)]
+            others = np.random.default_rng((config.seed, 6)).permutation(others)[:MOST_UNSEEN].tolist()
+        wanted = in_order(games[episode] for episode in learned_from | {*others} | judged)
         data = load(
             wanted,
             observation=config.observation,
@@ -220,11 +222,16 @@ def _measure(
     size = float(np.abs(mean[used]).mean())
     sums = {name: rewards[:, places].sum(1) / learner.mean_length for name, places in learner.games.items()}
     found: dict[str, Any] = {"scale": 1 / size if size > 0 else 1.0, "unseen_answers": len(unseen)}
+    if not learner.has_draws:  # it gives a draw no chance at all
+        found["unseen_draws_left_out"] = sum(pair.outcome == DRAW for pair in unseen)
+        unseen = [pair for pair in unseen if pair.outcome != DRAW]
     if unseen:
         with torch.inference_mode():
             every = [unseen for _ in range(len(rewards))]
             measured = learner.measure(learner.compared(every, np.full((len(every), len(unseen)), 0.5)))
         found |= {f"unseen_{name}": float(value) for name, value in measured.items()}
+        num_decided = sum(pair.outcome != DRAW for pair in unseen)
+        found["is_at_chance"] = found["unseen_accuracy"] - 0.5 <= _BEYOND_CHANCE * 0.5 / max(num_decided, 1) ** 0.5
     there = [one for one in others if one.id in sums]
     if len(there) > 2:
         predicted = np.array([sums[one.id].mean() for one in there])

@@ -23,7 +23,7 @@ import numpy as np
 from interplay.envs import make
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.errors import InterplayError
-from interplay.files import alone
+from interplay.files import alone, is_disk_full
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import PlayedBack, Taken
@@ -238,10 +238,16 @@ class Importing:
             else:
                 self._enter(brought)
             self._known.add(brought.id)
-        except InterplayError as error:
-            self.result.refused[label] = str(error)
-            return False
-        except Exception as error:  # whatever a file that nobody here wrote makes a reader stumble over: the others go on
+        except Exception as error:
+            if is_disk_full(error):  # and stays full for the others
+                raise RecordingError(
+                    f"the disk is full: {label} could not be written\n"
+                    "Free some space, then import again: what is there already is kept and not made twice."
+                ) from error
+            if isinstance(error, InterplayError):
+                self.result.refused[label] = str(error)
+                return False
+            # Whatever a file that nobody here wrote makes a reader stumble over: the others go on.
             self.result.refused[label] = f"it cannot be read: {type(error).__name__}: {error}\nFetch or export it again."
             return False
         return True

@@ -197,6 +197,26 @@ def test_a_pair_is_the_same_from_either_side():
     assert [pair_of("a", "b", outcome, 4).outcome for outcome in ("left", "right", "draw")] == [FIRST, SECOND, DRAW]
 
 
+def test_a_draw_about_an_unseen_world_leaves_the_loss_finite_and_a_coin_is_called_one(judged):
+    archive, task = judged(0), find(TASK)
+    seeds = sorted({one.seed for one in archive.episodes(task=task.id)} - {*task.held_out_seeds})
+    asked = [pair_of(f"a{seed}", f"b{seed}", "left", seed) for seed in seeds]
+    held_out = split(asked, CONFIG.validation, rng=np.random.default_rng((CONFIG.seed, 5))).seeds
+    unseen = {one.total_reward for one in archive.episodes(task=task.id) if one.seed in held_out}
+
+    def says(left, right, rng):
+        if {left, right} <= unseen and rng.random() < 0.5:
+            return "draw"
+        return "left" if rng.random() < 0.5 else "right"
+
+    answer(archive, task, 200, seed=1, says=says)
+    found = fit(archive, CONFIG, "coin").description
+    assert found["unseen_draws_left_out"] > 0
+    assert np.isfinite(found["unseen_loss"])
+    assert found["is_at_chance"]
+    assert not fit(judged(200), CONFIG, "real").description["is_at_chance"]
+
+
 def test_unseen_worlds_are_in_no_pair_that_is_learned_from():
     pairs = [pair_of(f"a{seed}", f"b{seed}", "left", seed) for seed in range(10)]
     parts = split(pairs, 0.3, rng=np.random.default_rng(0))
