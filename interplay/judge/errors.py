@@ -70,6 +70,12 @@ class AlreadyAnsweredError(JudgingError):
     code = "already_answered"
 
 
+class NothingToUndoError(JudgingError):
+    """The judge has no answer here that may still be taken back."""
+
+    code = "nothing_to_undo"
+
+
 class SupersededError(JudgingError):
     """A late answer about videos that the same judge has answered about since."""
 

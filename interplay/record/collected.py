@@ -36,7 +36,7 @@ class Quality:
     Attributes:
         measures: `latency_ms`, `lost_share`, `active_share`, `score`, `length_s` -> task -> spread.
         outcomes: Task -> how games ended -> how many.
-        equal, different, unverified: Episodes by their newest verification; agents' among them, where no study is named.
+        equal, different, unverified: Episodes by their newest verification.
         problems: (episode, what differs), the newest first.
         outliers: At most three of each measure and task, beyond 1.5 times the middle half; the farthest first.
     """

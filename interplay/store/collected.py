@@ -134,11 +134,11 @@ def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[st
 
 
 def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, int]:
-    """Recorded episodes whose newest verification found them equal, or different, and those that were never verified."""
+    """Games of people whose newest verification found them equal, or different, and those that were never verified."""
     of_it = select(cast(EpisodeVerdict.is_equal, Integer)).where(EpisodeVerdict.episode_id == EpisodeRow.id)
     newest = of_it.order_by(EpisodeVerdict.id.desc()).limit(1).scalar_subquery()
     state = func.coalesce(newest, -1).label("state")
-    query = select(state, func.count()).where(EpisodeRow.frames != UPLOADED, *_in_study(study)).group_by("state")
+    query = select(state, func.count()).where(EpisodeRow.frames != UPLOADED, _of_people(), *_in_study(study)).group_by("state")
     found = {value: count for value, count in session.execute(query)}
     return found.get(1, 0), found.get(0, 0), found.get(-1, 0)
 
@@ -149,7 +149,7 @@ def different(session: Session, *, study: str | None = None, limit: int = 20) ->
     query = select(EpisodeVerdict.episode_id, EpisodeVerdict.reason).join(
         EpisodeRow, EpisodeRow.id == EpisodeVerdict.episode_id
     )
-    query = query.where(EpisodeVerdict.id.in_(newest), EpisodeVerdict.is_equal.is_(False), *_in_study(study))
+    query = query.where(EpisodeVerdict.id.in_(newest), EpisodeVerdict.is_equal.is_(False), _of_people(), *_in_study(study))
     return [(name, reason) for name, reason in session.execute(query.order_by(EpisodeVerdict.id.desc()).limit(limit))]
 
 

@@ -669,6 +669,14 @@ class Answer(Base):
     """Of an imported answer, all it said there that has no column here; with `dataset`, the name it was imported under."""
 
 
+class Retraction(Base):
+    """An answer that its judge took back: it stays in the log and counts nowhere. Append-only."""
+
+    __tablename__ = "retractions"
+    sequence: Mapped[int] = mapped_column(ForeignKey("answers.sequence"), primary_key=True)
+    created_at: Mapped[datetime]
+
+
 class Problem(Base):
     """What a judge said is wrong with a match, which went back for it. Append-only."""
 

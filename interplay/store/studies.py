@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.judging import lock, release_open_of
+from interplay.store.judging import STANDS, lock, release_open_of
 from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
 from interplay.store.participants import judge_name
 from interplay.store.visits import last_game
@@ -34,7 +34,7 @@ _STANDING = select(
     select(func.count())
     .select_from(Answer)
     # The study not compared as it is: SQLite would take the index on studies, and read everybody's answers.
-    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == Enrolment.study)
+    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == Enrolment.study, STANDS)
     .correlate(Enrolment)
     .scalar_subquery(),
     Enrolment.outcome,
@@ -217,7 +217,7 @@ def last_seen(session: Session, enrolment: Enrolment) -> datetime:
 def answer_times_by_judge(session: Session, study: str) -> dict[str, list[datetime]]:
     """Judge -> when they gave every answer in a study, in order."""
     answers: dict[str, list[datetime]] = {}
-    query = select(Answer.judge, Answer.created_at).where(Answer.study == study)
+    query = select(Answer.judge, Answer.created_at).where(Answer.study == study, STANDS)
     for judge, created_at in session.execute(query.order_by(Answer.sequence)):
         answers.setdefault(judge, []).append(created_at)
     return answers

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, String, Subquery, case, cast, func, litera
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.collected import Spread, spreads
+from interplay.store.judging import STANDS
 from interplay.store.models import (
     Answer,
     Enrolment,
@@ -131,7 +132,9 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
     given = {
         judge: count
         for judge, count in session.execute(
-            select(Answer.judge, func.count()).where(Answer.study == study, Answer.judge.in_(judges)).group_by(Answer.judge)
+            select(Answer.judge, func.count())
+            .where(Answer.study == study, Answer.judge.in_(judges), STANDS)
+            .group_by(Answer.judge)
         )
     }
     newest = _newest().where(PayEvent.enrolment_id.in_(ids)).subquery()

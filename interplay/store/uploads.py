@@ -10,6 +10,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED
+from interplay.store.judging import STANDS
 from interplay.store.models import Answer, Ban, EpisodeRow, EpisodeSeat, Match, TaskRow
 
 IDS_AT_ONCE = 500
@@ -124,11 +125,11 @@ class ExportedAnswer(NamedTuple):
 
 
 def exported(session: Session, *, dataset: str | None = None, task: str | None = None) -> Iterator[ExportedAnswer]:
-    """Every answer of the log in order, of one imported set or of all, about one task or all."""
+    """Every answer of the log that stands, in order, of one imported set or of all, about one task or all."""
     of_match = {"task_hash", "seat", "served_at"}
     of_match |= {f"{side}_{what}_id" for side in ("left", "right") for what in ("episode", "segment")}
     columns = [getattr(Match if name in of_match else Answer, name) for name in ExportedAnswer._fields]
-    query = select(*columns).join(Match, Match.id == Answer.match_id).order_by(Answer.sequence)
+    query = select(*columns).join(Match, Match.id == Answer.match_id).where(STANDS).order_by(Answer.sequence)
     if dataset is not None:
         query = query.where(Answer.source["dataset"].as_string() == dataset)
     if task is not None:

@@ -208,8 +208,8 @@ class Chart:
     y_ticks: Sequence[tuple[float, str]]
     width: int = 320
     height: int = 240
-    left: int = 40
-    right: int = 296
+    left: int = 46
+    right: int = 300
     top: int = 14
     bottom: int = 210
 

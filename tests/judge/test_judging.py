@@ -19,6 +19,7 @@ from interplay.judge import (
     InvalidAnswerError,
     Judging,
     NothingToJudgeError,
+    NothingToUndoError,
     QuotaReachedError,
     Rules,
     RulesError,
@@ -213,7 +214,7 @@ def test_an_unknown_task_is_answered_with_the_nearest(judging):
 def test_when_all_is_before_judges_the_refusal_says_so(archive, clock):
     judging = two_agents_one_seed(archive, clock)
     judging.serve("eve")
-    with pytest.raises(NothingToJudgeError, match="every pair of videos of any task is being judged right now"):
+    with pytest.raises(NothingToJudgeError, match="others are comparing every pair of videos there is"):
         judging.serve("fay")
 
 
@@ -339,6 +340,36 @@ def test_a_second_answer_is_refused_and_the_first_stands(judging):
         assert [found.outcome for found in store.answers(session)] == ["left"]
 
 
+def test_an_answer_taken_back_counts_nowhere_and_its_videos_come_again(judging, clock):
+    first = judging.serve("eve")
+    answer(judging, first, "eve", "left")
+    second = judging.serve("eve")
+    again = judging.undo("eve")
+    assert episodes(judging, again) == episodes(judging, first)
+    assert (again.id != first.id, again.num_answered, judging.serve("eve").id) == (True, 0, again.id)
+    assert row(judging, second).released_at == clock()
+    with judging.database.read() as session:
+        assert list(store.answers(session)) == []
+        assert session.scalar(sa.select(sa.func.count()).select_from(Answer)) == 1, "it stays in the log"
+        with judging.ratings.current(session) as standings:
+            assert standings.task(TASK).num_answers == 0
+    assert answer(judging, again, "eve", "right") == (2, 1)
+    with judging.database.read() as session:
+        assert [found.outcome for found in store.answers(session)] == ["right"]
+    assert judging.undo("eve").num_answered == 0, "also the second answer"
+
+
+def test_only_ones_own_last_answer_of_the_last_minutes_is_taken_back(judging, clock):
+    with pytest.raises(NothingToUndoError, match="you have no answer of the last 10 minutes to take back"):
+        judging.undo("eve")
+    answer(judging, judging.serve("eve"), "eve")
+    with pytest.raises(NothingToUndoError):
+        judging.undo("fay")
+    clock.advance(601)
+    with pytest.raises(NothingToUndoError):
+        judging.undo("eve")
+
+
 @pytest.mark.parametrize("deed", ["get", "heartbeat", "release", "answer", "video"])
 def test_other_judges_and_unknown_matches_are_refused(judging, deed):
     match = judging.serve("eve")
@@ -386,7 +417,7 @@ def test_a_pair_that_was_asked_for_and_never_looked_at_keeps_nobody_waiting(arch
     judging = two_agents_one_seed(archive, clock)
     abandoned = judging.serve("eve")
     clock.advance(UNTOUCHED_AFTER_S)
-    with pytest.raises(EveryPairTakenError, match="is being judged right now; try again in a few minutes"):
+    with pytest.raises(EveryPairTakenError, match="a pair is free again when its judge has answered, or ten minutes after they left"):
         judging.serve("fay")
     clock.advance(1)
     watched = judging.serve("fay")

@@ -16,7 +16,19 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from warm_process import WITH_BLOCK_WORLD, WarmProcess
 
-from interplay.store import Answer, Ban, Base, Database, EpisodeRow, Match, Participant, Problem, StoreError, entrants
+from interplay.store import (
+    Answer,
+    Ban,
+    Base,
+    Database,
+    EpisodeRow,
+    Match,
+    Participant,
+    Problem,
+    Retraction,
+    StoreError,
+    entrants,
+)
 from interplay.store import database as database_module
 
 
@@ -284,6 +296,7 @@ def kept(database):
             now = datetime.now(UTC)
             session.add(Ban(judge="eve", reason="once", created_at=now))
             session.add(Problem(match_id="m" * 24, judge="eve", kind="other", words="black", created_at=now))
+            session.add(Retraction(sequence=1, created_at=now))
     return database
 
 
@@ -299,6 +312,8 @@ def kept(database):
         ("UPDATE matches SET answered_at = NULL", "matches are kept"),
         ("UPDATE problems SET words = ''", "problems are only ever added"),
         ("DELETE FROM problems", "problems are only ever added"),
+        ("DELETE FROM retractions", "retractions are only ever added"),
+        ("UPDATE retractions SET sequence = 2", "retractions are only ever added"),
     ],
 )
 def test_no_ban_match_or_problem_is_rewritten_or_deleted(kept, statement, why):

@@ -264,6 +264,30 @@ def test_a_match_is_watched_and_answered_and_the_next_one_comes(page, recorded):
     assert count_answers(recorded) == before + 1
     assert page.locator("#judge").get_attribute("data-state") in ("match", "empty")
     assert fits(page)
+    notice = page.locator("[data-thanks] .notice")
+    assert "Your last answer: the right player did better." in notice.inner_text()
+    page.shoot("judge-undo")
+    notice.get_by_role("button", name="Undo and change it").click()
+    until(page, "!document.querySelector('[data-thanks] .notice')")
+    page.locator("#judge[data-state=match]").wait_for()
+    assert page.locator("[data-reason]").input_value() == REASON
+    assert page.locator("input[name=overall][value=right]").is_checked()
+
+
+def test_yes_and_no_have_keys_and_a_pair_can_be_skipped(page):
+    page.goto("/judge?task=atari/breakout")
+    page.locator("#judge[data-state=match]").wait_for()
+    for key, value in (("y", "yes"), ("n", "no")):
+        name = page.locator(".seg.marked input").first.get_attribute("name")
+        page.keyboard.press(key)
+        assert page.locator(f"input[name='{name}'][value={value}]").is_checked()
+    assert page.locator(".seg.marked input").first.get_attribute("name") != name
+    with page.expect_response("**/release") as given_back:
+        page.keyboard.press("s")
+    assert given_back.value.json()["state"] == "released"
+    page.locator("#judge:not([data-state=loading])").wait_for()
+    assert page.locator("input:checked[type=radio]").count() == 0
+    assert page.evaluate("Object.keys(localStorage).filter(k => k.startsWith('interplay.draft.'))") == []
 
 
 def test_a_draft_is_gone_on_with_after_its_match_went_back(page):

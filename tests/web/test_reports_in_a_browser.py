@@ -49,7 +49,7 @@ def test_a_judge_is_told_whom_to_watch_and_thanked_for_a_report_by_keyboard_alon
     assert not [name for name in AGENTS if name in page.locator("#judge").inner_text()]
     thanks = page.get_by_role("status").filter(has_text="Thank you for your report")
     assert thanks.count() == 0
-    page.locator("[data-skip]").focus()
+    page.locator("[data-report]").focus()
     page.keyboard.press("Enter")
     page.locator("[data-ask][open]").wait_for()
     page.get_by_label("I know who one of the players is").focus()

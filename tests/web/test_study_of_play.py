@@ -161,7 +161,7 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     form = {"form": re.search(r'name="form" value="([^"]+)"', page.text)[1]}
     some = client.post("/studies/points/questions", params=token, data=form | {"trust": "2"})
     assert some.status_code == 422
-    assert "Please answer every question (5 are not): My partner and I worked well together." in some.text
+    assert "Please answer every question; 5 have no answer yet: My partner and I worked well together." in some.text
     assert 'name="trust" value="2" checked' in some.text, "what was chosen stays"
     asked = client.post("/studies/points/finish", params=token)
     assert asked.url.path == "/studies/points/questions"

@@ -38,7 +38,7 @@ class CarriedOn(Generic[Value]):
 
     def forget(self) -> None:
         """Start anew."""
-        self._value, self._state = self._new(), store.LogState(0, (0, 0))
+        self._value, self._state = self._new(), store.LogState(0, (0, 0, 0))
 
     def news(self, session: Session) -> News | None:
         """What there is to carry on with, for `take`: another thread may change the value meanwhile, so that nobody waits for

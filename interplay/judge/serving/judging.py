@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ from interplay.errors import InterplayError
 from interplay.judge.entrants.twins import Twins
 from interplay.judge.errors import (
     NothingToJudgeError,
+    NothingToUndoError,
     StudyClosedError,
     StudyFullError,
     TooEarlyError,
@@ -32,7 +33,7 @@ from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
-from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, match_showing
+from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.problems import check_problem
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
@@ -46,6 +47,8 @@ from interplay.store import judging as store
 from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")
+UNDO_WITHIN_S = 600.0
+"""How long after an answer its judge may take it back."""
 JudgeKind = Literal["person", "program", "model"]
 """Who judges: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
 
@@ -131,6 +134,9 @@ class Judging:
                     self._matchmaker.plan(session, Request("", "person", task, None, self.rules))
                 except InterplayError as error:
                     log.warning("%s cannot be judged: %s", task, error)
+            opened = store.studies(session)
+        for study in opened:
+            self.prepare(study)
 
     # Serving
 
@@ -218,6 +224,13 @@ class Judging:
         if rules.segments is not None:
             return store.num_segment_answers(session, study) >= rules.target_answers
         return self.ratings.num_in_study(session, study) >= rules.target_answers
+
+    def prepare(self, study: str) -> None:
+        """Have the first videos of a study of segments made, before somebody waits for them."""
+        with self.database.read() as session:
+            rules, closed_at, version = self._study_rules.of(session, study)
+            if rules.segments is not None and closed_at is None:
+                self.clips.want(store.segments_of(session, version))
 
     def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
         """A pair to look at before judging, the same at every look; nothing is reserved or stored.
@@ -415,6 +428,35 @@ class Judging:
             if is_person and address and match.study is None:
                 self._daily.by_address.add(address)
             return AcceptedAnswer(sequence, state.num_answers + 1)
+
+    def undo(self, judge: str, *, study: str | None = None) -> ServedMatch:
+        """Take a judge's last answer back, and serve its two videos again.
+
+        The answer stays in the log and counts nowhere. What the judge had open goes back.
+
+        Args:
+            study: The study a person works in; None for the open room.
+        Raises:
+            NothingToUndoError: If the judge has given no answer, or the last one was longer ago than `UNDO_WITHIN_S`.
+            BannedError, QuotaReachedError: As `answer`.
+            WithdrawnError: If a player has taken back that one of the games is compared.
+        """
+        with self.database.write() as session:
+            store.lock(session)
+            now = self._clock()
+            rules, *_ = self._study_rules.of(session, study)
+            check_not_banned(bans.is_banned(session, judge))
+            last = store.last_answer_of(session, judge, study)
+            if last is None or now - last.created_at > timedelta(seconds=UNDO_WITHIN_S):
+                raise NothingToUndoError(f"you have no answer of the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
+            before = access.known(session, last.match_id)
+            match = again(before, now)
+            store.release_open_of(session, judge, now)
+            store.retract(session, last.sequence, now)
+            store.add_match(session, match)
+            access.check_not_withdrawn(session, match.id)
+            self._stopwatch.start(match.id)
+            return self._served(session, match, rules, store.num_answers_by(session, judge, study))
 
     def _watching(self, match: Match, rules: Rules, elapsed: Elapsed) -> Watching | None:
         """What is asked of watching, and how long the videos are."""

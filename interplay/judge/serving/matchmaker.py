@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -340,7 +340,10 @@ class Matchmaker:
         if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
             return VideosBeingMadeError(what, is_held=self._is_held())
         if any(store.open_pairs(session, one) for one in tasks):
-            return EveryPairTakenError(f"every pair of videos of {what} is being judged right now; try again in a few minutes")
+            return EveryPairTakenError(
+                "others are comparing every pair of videos there is; a pair is free again when its judge has answered, "
+                "or ten minutes after they left"
+            )
         limits = (request.rules.max_shows_of_pair, request.rules.max_answers_of_agents)
         if limits != (None, None) and any(store.pairs_shown_to(session, request.judge, one) for one in tasks):
             return NothingToJudgeError("you have compared everything that one judge can compare here; thank you")
@@ -435,6 +438,13 @@ def new_match(
         judge_kind=request.kind,
         seat=seat,
     )
+
+
+def again(match: Match, now: datetime) -> Match:
+    """A match that shows the same to the same judge once more."""
+    values: dict[str, Any] = {column.name: getattr(match, column.name) for column in Match.__table__.columns}
+    values |= {"id": secrets.token_hex(12), "served_at": now, "seen_at": now, "answered_at": None, "released_at": None}
+    return Match(**values)
 
 
 def _is_same_start(one: Candidate, other: Candidate) -> bool:

@@ -11,7 +11,7 @@ from sqlalchemy import and_, bindparam, exists, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging.matches import mark_answered
-from interplay.store.models import Answer, Ban, EpisodeStatistic, Match
+from interplay.store.models import Answer, Ban, EpisodeStatistic, Match, Retraction
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
@@ -21,13 +21,15 @@ _LOCK_KEY = 0x696E746572706C79
 _ANSWERS_PER_FETCH = 5000
 MAX_NEWS = 500
 """Answers that `log_news` reads at most."""
+STANDS = Answer.sequence.not_in(select(Retraction.sequence))
+"""Answers that their judges have not taken back."""
 _ANSWERED_ABOUT = (
     select(Answer.left_agent, Answer.right_agent)
-    .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating")
+    .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating", STANDS)
     .where(Answer.task.op("||")("") == bindparam("task"))
 )
 _ADD_ANSWER = insert(Answer).returning(Answer.sequence)
-_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"))
+_BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindparam("judge"), STANDS)
 _BY_JUDGE_IN_STUDY = _BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
 _TIMES_BY_JUDGE = (
     select(Answer.created_at)
@@ -36,7 +38,7 @@ _TIMES_BY_JUDGE = (
 )
 _PURPOSES = (
     select(Answer.purpose)
-    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"))
+    .where(Answer.judge == bindparam("judge"), Answer.study.op("||")("") == bindparam("study"), STANDS)
     .order_by(Answer.sequence)
 )
 BANNED = select(Ban.judge).where(Ban.lifted_at.is_(None))
@@ -46,8 +48,8 @@ _UNANSWERED = exists().where(Match.judge == bindparam("judge"), Match.answered_a
 _STATE = (_IS_BANNED, _UNANSWERED.where(Match.released_at.is_(None)), _UNANSWERED.where(Match.draft.is_not(None)))
 _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
-COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED))
-"""What ratings are made of: checks, model judges and banned judges are left out."""
+COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED), STANDS)
+"""What ratings are made of: checks, model judges, banned judges and what was taken back are left out."""
 BY_MODELS = and_(Answer.purpose == "rating", Answer.judge_kind == "model", Answer.judge.not_in(BANNED))
 """What model judges say, those that are banned left out; it is shown beside people's answers."""
 LOGGED = select(
@@ -67,6 +69,7 @@ _LOG_STATE = select(
     select(func.max(Answer.sequence)).scalar_subquery(),
     select(func.max(Ban.id)).scalar_subquery(),
     select(func.count(Ban.lifted_at)).scalar_subquery(),
+    select(func.count(Retraction.sequence)).scalar_subquery(),
 )
 _NOW = _LOG_STATE.subquery()
 _NEWS = (
@@ -90,7 +93,7 @@ class LoggedAnswer(NamedTuple):
     study: str | None = None
 
 
-LogRevision = tuple[int, int]
+LogRevision = tuple[int, int, int]
 """Changes when answers of before begin or cease to count: whoever carries on from the last answer seen starts over then."""
 
 
@@ -164,6 +167,19 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     return session.connection().scalar(_ADD_ANSWER, values | fields)
 
 
+def last_answer_of(session: Session, judge: str, study: str | None) -> Answer | None:
+    """The last answer that stands of a judge in a study, or in the open room."""
+    there = Answer.study.is_(None) if study is None else Answer.study == study
+    mine = select(Answer).where(Answer.judge == judge, there, STANDS)
+    return session.scalar(mine.order_by(Answer.sequence.desc()).limit(1))
+
+
+def retract(session: Session, sequence: int, now: datetime) -> None:
+    """Take an answer back. The transaction must hold `lock`."""
+    session.add(Retraction(sequence=sequence, created_at=now))
+    session.flush()
+
+
 def log_state(session: Session) -> LogState:
     """Where the log ends, and the revision of what counts in it."""
     return _state(*session.connection().execute(_LOG_STATE).one())
@@ -172,21 +188,20 @@ def log_state(session: Session) -> LogState:
 def log_news(session: Session, after: int) -> tuple[LogState, tuple[LoggedAnswer, ...]]:
     """`log_state`, and the first `MAX_NEWS` of `answers` behind a sequence number, in one statement."""
     rows = [tuple(row) for row in session.connection().execute(_NEWS, {"after": after})]
-    last_sequence, last_ban, num_lifted = rows[0][:3]
-    found = tuple(LoggedAnswer._make(row[3:]) for row in rows if row[3] is not None)
-    return _state(last_sequence, last_ban, num_lifted), found
+    found = tuple(LoggedAnswer._make(row[4:]) for row in rows if row[4] is not None)
+    return _state(*rows[0][:4]), found
 
 
-def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int) -> LogState:
-    return LogState(last_sequence or 0, (last_ban or 0, num_lifted))
+def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int, num_retracted: int) -> LogState:
+    return LogState(last_sequence or 0, (last_ban or 0, num_lifted, num_retracted))
 
 
 def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:
     """The answers that count, in order, in one task or all, from the answer behind sequence number `after` on.
 
     Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been: answers
-    to checks, of model judges, and of banned judges. The revision in `log_state` tells when that changes for answers of
-    before.
+    to checks, of model judges, of banned judges, and those taken back. The revision in `log_state` tells when that changes for
+    answers of before.
     """
     statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
     connection = session.connection()
@@ -238,8 +253,7 @@ def answers_for_review(session: Session, study: str | None = None) -> Iterator[A
         Answer.duration_s,
         *seconds,
     ).join(Match, Match.id == Answer.match_id)
-    if study is not None:
-        query = query.where(Answer.study == study)
+    query = query.where(STANDS) if study is None else query.where(STANDS, Answer.study == study)
     yield from session.execute(query.order_by(Answer.sequence), execution_options={"yield_per": _ANSWERS_PER_FETCH})
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.models import Answer, JudgingAgreement, Match, Problem
+from interplay.store.models import Answer, JudgingAgreement, Match, Problem, Retraction
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
@@ -181,6 +181,7 @@ def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Ma
         select(Match, Answer.outcome)
         .join(Answer, Answer.match_id == Match.id)
         .where(Match.judge == judge, Match.study == study, Match.purpose.in_(("rating", "segment")), Answer.outcome != "na")
+        .where(Answer.sequence.not_in(select(Retraction.sequence)))
         .where(
             ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists()
         )

@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.judging.candidates import ALL_AGREED, CandidateRow, candidates_of
-from interplay.store.judging.log import BANNED
+from interplay.store.judging.log import BANNED, STANDS
 from interplay.store.models import Answer, Entrant, EpisodeRow, Match, Segment, SegmentGuide
 
 _COLUMNS = (
@@ -26,7 +26,7 @@ _PAIRS_SHOWN = (
     .where(Match.judge_kind != "model", Match.judge.not_in(BANNED))
     .where(or_(Match.answered_at.is_not(None), Match.released_at.is_(None)))
 )
-_COUNTS = and_(Answer.purpose == "segment", Answer.judge.not_in(BANNED))
+_COUNTS = and_(Answer.purpose == "segment", Answer.judge.not_in(BANNED), STANDS)
 _NUM_ANSWERS = (
     select(func.count()).select_from(Answer).where(Answer.study == bindparam("study"), _COUNTS, Answer.judge_kind != "model")
 )

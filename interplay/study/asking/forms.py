@@ -58,7 +58,7 @@ class Form:
         found = {one.id: given.get(one.id, "").strip() for one in self.questions}
         missing = [one.text for one in self.questions if one.options and not found[one.id]]
         if missing:
-            more = f" ({len(missing)} are not)" if len(missing) > 1 else ""
+            more = f"; {len(missing)} have no answer yet" if len(missing) > 1 else ""
             raise FormError(f"Please answer every question{more}: {missing[0]}")
         for one in self.questions:
             if not one.accepts(found[one.id]):

@@ -11,6 +11,8 @@ WIDTH, HEIGHT, LEFT, TOP = 640, 190, 60, 10
 NUM_COLOURS = 8
 """Classes `part-0` to `part-7`; the smallest parts beyond share the last, as "others"."""
 OTHERS = "others"
+_HALF_DAY = 18
+"""Half of what the text of a day takes."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +117,9 @@ def stacks(sums: Mapping[str, Mapping[str, float]], unit: str) -> Stack:
                         says,
                     )
                 )
-    shown = sorted({0, len(keys) // 2, len(keys) - 1})
     x_ticks = [
-        (round(LEFT + (place + (0.5 if place < shown[-1] or not place else 1.0)) * step, 1), keys[place][5:]) for place in shown
+        (round(min(LEFT + (place + 0.5) * step, WIDTH - _HALF_DAY), 1), keys[place][5:])
+        for place in sorted({0, len(keys) // 2, len(keys) - 1})
     ]
     y_ticks = [(round(bottom - part * (bottom - TOP), 1), f"{part * most:.2g} {unit}") for part in (0.0, 0.5, 1.0)]
     return Stack(bars, order, x_ticks, y_ticks)
@@ -137,12 +139,12 @@ def histogram(counts: Sequence[int], low: float, high: float, say: Callable[[flo
 
 
 def ranges(parts: Mapping[str, Spread], say: Callable[[float], str]) -> Range:
-    """Rows on one axis from the smallest to the largest of what they show.
+    """Rows on one axis from zero, or from less than zero, to the largest of what they show.
 
-    >>> ranges({"a": Spread(4, 0, 1, 2, 3, 4)}, "{:g}".format).rows[0].x50
+    >>> ranges({"a": Spread(4, 1, 1, 2, 3, 4)}, "{:g}".format).rows[0].x50
     50.0
     """
-    low = min(one.p5 for one in parts.values())
+    low = min(0.0, *(one.p5 for one in parts.values()))
     high = max(one.p95 for one in parts.values())
     span = high - low or 1.0
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date, timedelta
 from typing import Annotated
 from urllib.parse import urlencode
 
@@ -188,7 +189,7 @@ def by_day(hours: Iterable[Hours], name: Callable[[Hours], str]) -> Stack | None
     for one in hours:
         parts = sums.setdefault(one.day, {})
         parts[name(one)] = parts.get(name(one), 0.0) + one.hours
-    return stacks(sums, "h") if sums else None
+    return stacks({day: sums.get(day, {}) for day in _all_days(sums)}, "h") if sums else None
 
 
 def cumulative(hours: Iterable[Hours]) -> Chart | None:
@@ -198,16 +199,26 @@ def cumulative(hours: Iterable[Hours]) -> Chart | None:
         days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours
     if len(days) < 2:
         return None
-    order = sorted(days)
+    order = _all_days(days)
     sums, lines = [0.0, 0.0], {"people": [], "agents": []}
     for place, day in enumerate(order):
         for index, name in enumerate(lines):
-            sums[index] += days[day][index]
+            sums[index] += days.get(day, (0.0, 0.0))[index]
             lines[name].append((place, sums[index]))
     most = max(*sums, 1e-9)
     across = Axis(0, len(order) - 1, [(0, order[0][5:]), (len(order) - 1, order[-1][5:])])
     up = Axis(0, most, [(most * part, f"{most * part:.3g} h") for part in (0, 0.5, 1)])
     return chart([], lines, across, up)
+
+
+def _all_days(days: Collection[str]) -> list[str]:
+    """Every day from the first to the last of some, also those of which nothing is known.
+
+    >>> _all_days(["2026-03-01", "2026-02-27"])
+    ['2026-02-27', '2026-02-28', '2026-03-01']
+    """
+    first, last = (date.fromisoformat(day) for day in (min(days), max(days)))
+    return [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
 
 
 def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, str, float, int]]:

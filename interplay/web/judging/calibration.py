@@ -41,7 +41,7 @@ def model_judges(request: Request) -> Response:
 
 
 def reliability(bins: Sequence[Bin]) -> Chart:
-    """Share of right predictions against the probability they were given, from 0.3 to 1; dots as large as they are many."""
+    """Share of right predictions against the probability they were given; dots as large as they are many."""
     largest = max((one.num_answers for one in bins), default=0) or 1
     dots = [
         Dot(one.predicted, one.observed, 3 + 9 * (one.num_answers / largest) ** 0.5,
@@ -49,8 +49,7 @@ def reliability(bins: Sequence[Bin]) -> Chart:
         for one in bins
         if one.num_answers
     ]  # fmt: skip
-    given = Axis(0.3, 1, [(part / 10, f"{part}0 %") for part in (4, 6, 8, 10)])
-    return chart(dots, {"even": [(0.3, 0.3), (1, 1)]}, given, _SHARES)
+    return chart(dots, {"even": [(0, 0), (1, 1)]}, _SHARES, _SHARES)
 
 
 def savings(curve: Sequence[SavingPoint]) -> Chart | None:

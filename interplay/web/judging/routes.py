@@ -39,6 +39,7 @@ from interplay.judge import (
     Judging,
     JudgingError,
     NothingToJudgeError,
+    NothingToUndoError,
     Preview,
     QuotaReachedError,
     RulesError,
@@ -68,6 +69,7 @@ router = APIRouter(tags=["judging"])
 _STATUS: dict[type[Exception], int] = {
     NothingToJudgeError: 409,
     EveryPairTakenError: 409,
+    NothingToUndoError: 409,
     VideosBeingMadeError: 409,
     VideosMissingError: 409,
     UnknownMatchError: 404,
@@ -354,6 +356,21 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
         if enrolments.finish_if_due(request, judge.enrolment, facts).outcome is not None:
             document["next"] = enrolments.end_address(request, judge.enrolment)
     return document
+
+
+@router.post(
+    "/api/judge/undo",
+    status_code=201,
+    dependencies=_ORDERLY,
+    responses=judging_refusals(*_BODY),
+    openapi_extra=_object(**_NAMED),
+)
+def undo(request: Request, body: Body) -> dict[str, Any]:
+    """Take back your last answer, if it is at most ten minutes old, and get its two videos again."""
+    judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
+    with _refusals():
+        served = _judging(request).undo(judge.name, study=judge.study)
+    return _document(request, served, judge)
 
 
 # Looking without judging

@@ -134,6 +134,8 @@ def _welcome(
     release_ticked: bool = False,
 ) -> Response:
     """The first page; `fields` are the parameters of the address, carried on in the form."""
+    if study.kind == "comparisons" and not is_preview:
+        request.app.state.judging.prepare(study.id)  # while they read
     return page(
         request, "study.html", status,
         study=study, channel=channel.name, fields=fields, is_preview=is_preview, problem=problem,

@@ -15,6 +15,8 @@ const LAST_WORDS_BYTES = 60_000;
 const SPEEDS = [0.5, 1, 1.5, 2, 3, 5];
 /** How long until a page asks again for videos that are being made. */
 const VIDEOS_MADE_AGAIN_MS = 5000;
+/** How long until it asks again for a pair that others have now. */
+const PAIR_FREE_AGAIN_MS = 20_000;
 const NOT_NOW = {
   nothing_to_judge: "Nothing to compare right now",
   every_pair_taken: "Others are comparing right now",
@@ -134,7 +136,8 @@ class JudgePage {
     const code = /** @type {keyof typeof NOT_NOW} */ (error?.body.error ?? "nothing_to_judge");
     need(this.root, "[data-empty-title]").textContent = refused ? (NOT_NOW[code] ?? "That did not work") : "The server cannot be reached";
     need(this.root, "[data-empty-message]").textContent = error ? error.message.split("\n")[0] : "Is it still running?";
-    if (code === "videos_being_made") setTimeout(() => this.next(), VIDEOS_MADE_AGAIN_MS);
+    const wait = { videos_being_made: VIDEOS_MADE_AGAIN_MS, every_pair_taken: PAIR_FREE_AGAIN_MS }[/** @type {string} */ (code)];
+    if (wait) setTimeout(() => this.root.dataset.state === "empty" && this.next(), wait);
     const isEmpty = refused && code === "nothing_to_judge" && !this.study;
     for (const help of this.root.querySelectorAll("[data-empty-help]")) if (help instanceof HTMLElement) help.hidden = !isEmpty;
   }
@@ -156,6 +159,7 @@ class JudgePage {
     need(this.root, "[data-alike]").textContent = match.segments ? "same task, a few seconds of two games" : "same task, same start";
     need(this.root, "[data-headline]").textContent = match.segments ? "Which few seconds are better?" : "Which player did better?";
     need(this.root, "[data-na-key]").hidden = !match.segments;
+    need(this.root, "[data-yes-no]").hidden = !match.questions.some(({ kind }) => kind === "direct");
     this.videos.loops = match.segments;
     this.form.open(match.questions, match.min_reason_chars, match.segments);
     this.unsaved = false;
@@ -281,6 +285,62 @@ class JudgePage {
     else if (this.button.innerHTML !== this.buttonWords) this.button.innerHTML = this.buttonWords;
   }
 
+  /** Give the pair back without an answer. */
+  async #skip() {
+    const { match } = this;
+    if (!match?.match || this.sending) return;
+    this.sending = true;
+    try {
+      await api(`/api/judge/matches/${match.match}/release`, {});
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status >= 500) return this.form.say("The server cannot be reached; try again in a moment.");
+    } finally {
+      this.sending = false;
+    }
+    await this.#leave(match.match);
+    this.announce("Skipped. Here is another pair.");
+  }
+
+  /** Go on with another pair; nothing of this one is kept here. @param {string} match its id */
+  async #leave(match) {
+    this.unsaved = false;
+    clearTimeout(this.saveTimer);
+    forget(match);
+    need(this.root, "[data-thanks]").replaceChildren();
+    await this.next();
+    this.#toTop();
+  }
+
+  /** Say what was answered last, with a button that takes it back. @param {import("./drafts.js").Draft} draft @param {string | null} outcome */
+  #offerUndo(draft, outcome) {
+    const said = { left: "the left player did better", right: "the right player did better", draw: "a draw", na: "can't tell" };
+    this.#notice(`Saved. Your last answer: ${said[/** @type {keyof typeof said} */ (outcome)] ?? ""}.`);
+    const button = document.createElement("button");
+    button.className = "btn small-btn";
+    button.type = "button";
+    button.textContent = "Undo and change it";
+    button.addEventListener("click", () => this.#undo(draft));
+    need(this.root, "[data-thanks] .notice").append(" ", button);
+  }
+
+  /** @param {import("./drafts.js").Draft} draft what was answered */
+  async #undo(draft) {
+    if (this.sending) return;
+    this.sending = true;
+    try {
+      const match = await api("/api/judge/undo", {});
+      keep(match.match, { ...draft, saved_at: Date.now() });
+      need(this.root, "[data-thanks]").replaceChildren();
+      this.#open(match);
+      this.#toTop();
+      this.announce("Your last answer is taken back. Change it and submit again.");
+    } catch (error) {
+      this.form.say(error instanceof ApiError ? error.message : "The server cannot be reached; try again in a moment.");
+    } finally {
+      this.sending = false;
+    }
+  }
+
   /** Send what is wrong with the pair, and go on with another one. */
   async #report() {
     const { match } = this;
@@ -305,12 +365,8 @@ class JudgePage {
     }
     this.ask.close();
     form.reset();
-    this.unsaved = false;
-    clearTimeout(this.saveTimer);
-    forget(match.match);
-    await this.next();
+    await this.#leave(match.match);
     this.#thank(this.match ? "Here is another pair." : "");
-    this.#toTop();
   }
 
   async #submit() {
@@ -337,14 +393,15 @@ class JudgePage {
     this.videos.pause();
     try {
       const viewing = this.viewing.report(this.videos.lengths);
+      const [draft, { outcome }] = [this.#draft(), this.form.answer];
       const accepted = await api(`/api/judge/matches/${match.match}/answer`, { ...this.form.answer, viewing });
       this.unsaved = false;
       forget(match.match);
       this.answered = accepted.answered;
       if (accepted.next) return location.assign(accepted.next);
-      need(this.root, "[data-thanks]").replaceChildren();
       this.announce("Saved. Here is the next pair.");
       await this.next();
+      this.#offerUndo(draft, outcome);
       this.#progress();
       this.#toTop();
     } catch (error) {
@@ -394,6 +451,7 @@ class JudgePage {
   /** @param {Match} match */
   #restoreDraft(match) {
     if (!match.match) return;
+    need(this.root, "[data-saved]").textContent = "saved as you type";
     const here = recall(match.match);
     const there = asDraft(match.draft);
     const draft = newerDraft(here, there);
@@ -448,7 +506,8 @@ class JudgePage {
       else this.#heartbeat();
     });
     addEventListener("pagehide", () => this.#lastWords());
-    need(root, "[data-skip]").addEventListener("click", () => this.ask.showModal());
+    need(root, "[data-report]").addEventListener("click", () => this.ask.showModal());
+    root.querySelector("[data-skip]")?.addEventListener("click", () => this.#skip());
     need(this.ask, "[data-ask-no]").addEventListener("click", () => this.ask.close());
     need(this.ask, "form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -478,6 +537,8 @@ class JudgePage {
     else if (event.code === "ArrowLeft" && !arrowsTaken) this.videos.seek(this.videos.position - 2);
     else if (event.code === "ArrowRight" && !arrowsTaken) this.videos.seek(this.videos.position + 2);
     else if (event.key === "-" || event.key === "+") this.#changeSpeed(event.key === "+" ? 1 : -1);
+    else if (event.code === "KeyS" && !this.study) this.#skip();
+    else if (event.code === "KeyY" || event.code === "KeyN") this.#direct(event.code === "KeyY" ? "yes" : "no");
     else if (["1", "2", "3"].includes(event.key)) this.#overall(["left", "draw", "right"][Number(event.key) - 1]);
     else if (event.key === "4" && this.match.segments) this.#overall("na");
     else return;
@@ -488,6 +549,15 @@ class JudgePage {
   #changeSpeed(direction) {
     const place = SPEEDS.indexOf(this.videos.speed) + direction;
     if (SPEEDS[place]) this.videos.setSpeed(SPEEDS[place]);
+  }
+
+  /** Answer the marked question, which asks for yes or no. @param {"yes" | "no"} value */
+  #direct(value) {
+    const group = this.form.marked;
+    if (!group) return;
+    this.form.choose(group.name, value);
+    this.#saveDraft();
+    this.announce(`${group.label}: ${value}`);
   }
 
   /** @param {string} outcome */

@@ -25,6 +25,7 @@ export class QuestionForm {
     });
     this.form.addEventListener("input", () => {
       this.#count();
+      this.#mark();
       onInput();
     });
   }
@@ -63,6 +64,16 @@ export class QuestionForm {
     this.reason.value = reason;
     for (const [name, value] of chosen) this.choose(name, value);
     this.#count();
+    this.#mark();
+  }
+
+  #mark() {
+    let isFound = false;
+    for (const row of this.form.querySelectorAll(".seg")) {
+      const isOpen = row.querySelector('input[value="yes"]') !== null && row.querySelector("input:checked") === null;
+      row.classList.toggle("marked", isOpen && !isFound);
+      isFound ||= isOpen;
+    }
   }
 
   /**
@@ -72,6 +83,14 @@ export class QuestionForm {
   choose(name, value) {
     const radio = this.form.querySelector(`input[name="${CSS.escape(name)}"][value="${CSS.escape(value)}"]`);
     if (radio instanceof HTMLInputElement) radio.checked = true;
+    this.#mark();
+  }
+
+  /** The first question that asks for yes or no and has no answer yet. @returns {{name: string, label: string} | null} */
+  get marked() {
+    const row = this.form.querySelector(".seg.marked");
+    const radio = row?.querySelector("input");
+    return row && radio ? { name: radio.name, label: row.getAttribute("aria-label") ?? "" } : null;
   }
 
   /** What is filled in, to be kept. */
