@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import av
@@ -41,7 +40,6 @@ from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE
-from interplay.learn.recordings.shrinking import shrink
 from interplay.parallel import process_pool
 from interplay.record import Episode, RecordingError
 
@@ -153,8 +151,6 @@ def embed(
                 result.kept.append(source.name)
             else:
                 waiting.append(source)
-        if waiting and chosen == "cpu" and (winograd := _winograd()):
-            winograd.compile_once()  # here, before several processes would
         jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
         on_shard(len(result.kept), len(sources))
         for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, min(threads, os.cpu_count() or 1)):
@@ -264,19 +260,7 @@ def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, 
 
 @cache
 def _network(folder: Path, device: str) -> VPT:
-    network = load_network(folder, device=device)
-    if device == "cpu" and (winograd := _winograd()):
-        winograd.quicken(network)
-    return network
-
-
-def _winograd() -> ModuleType | None:
-    """The quick convolutions; without Numba, or a folder for what it compiles, PyTorch's are used."""
-    try:
-        from interplay.agents.vpt import winograd
-    except (ImportError, RuntimeError):
-        return None
-    return winograd
+    return load_network(folder, device=device)
 
 
 def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
@@ -298,19 +282,12 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
             pictures = (resized(one, img_shape) for steps in loader for one in steps.frames)
         else:
             stream.thread_type = "AUTO"
-            pictures = (_small(frame, img_shape) for frame in container.decode(stream))
+            pictures = (resized(frame.to_ndarray(format="rgb24"), img_shape) for frame in container.decode(stream))
         for picture in pictures:
             number += 1
             yield picture
         if number < listed:
             raise SourceError(f"{path} was cut off: its index lists {listed:,} pictures, {number:,} are there\nFetch it again.")
-
-
-def _small(frame: av.VideoFrame, img_shape: tuple[int, ...]) -> np.ndarray:
-    small = np.empty(img_shape, np.uint8)
-    if img_shape == _SMALL and shrink(frame, None, small):
-        return small
-    return resized(frame.to_ndarray(format="rgb24"), img_shape)
 
 
 def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndarray]]:

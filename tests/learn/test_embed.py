@@ -105,16 +105,6 @@ def test_each_recording_gets_a_file_with_the_latents_of_its_pictures(videos, net
     assert not (tmp_path / "none").exists()
 
 
-def test_convolutions_with_fewer_multiplications_find_the_same(videos, tmp_path):
-    sizes = {"impala_chans": (16, 32, 32)}
-    save(tmp_path / "network", tiny_network(**sizes), made_from=[])
-    assert type(module._network(tmp_path / "network", "cpu").net.img_process).__name__ == "_Quick"
-    assert embed(recordings_in(videos), tmp_path / "network", tmp_path / "out", threads=2).num_frames == 173
-    for name in ("a", "b"):
-        latents = read_shard(shard_path(tmp_path / "out", name))
-        np.testing.assert_allclose(latents, one_at_a_time(videos / f"{name}.mp4", **sizes), rtol=0, atol=5e-4)
-
-
 def test_a_recording_that_changed_or_a_shard_that_is_damaged_is_done_again(videos, network, tmp_path):
     path = write_video(tmp_path / "videos" / "one.mp4", 4)
     sources, out = recordings_in(path.parent), tmp_path / "out"
@@ -286,17 +276,3 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
 def test_misuse_says_what_is_missing(words, status, expected, network, capsys):
     assert run("demos", "embed", *words, "--data", network.parent.parent) == status
     assert expected in " ".join(capsys.readouterr().err.split())
-
-
-def test_frames_of_recordings_become_small_as_whole_pictures_do(tmp_path):
-    path = tmp_path / "large.mp4"
-    with av.open(str(path), "w") as container:
-        stream = container.add_stream("libx264", rate=20, options={"preset": "ultrafast"})
-        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv420p"
-        for seed in range(2):
-            picture = np.random.default_rng(seed).integers(0, 256, (360, 640, 3), np.uint8)
-            container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
-        container.mux(stream.encode())
-    with av.open(str(path)) as container:
-        whole = [resized(frame.to_ndarray(format="rgb24"), (128, 128, 3)) for frame in container.decode(video=0)]
-    assert np.array_equal(list(module._pictures(path, (128, 128, 3))), whole)

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from itertools import product, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 
 import av
@@ -15,8 +15,6 @@ from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import KEYBOARD, labels_of
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
-from interplay.learn.recordings.pictures import cursor_place, draw_cursor
-from interplay.learn.recordings.shrinking import shrink
 
 DATA = Path(__file__).parent / "data" / "recordings"
 GOLDEN = json.loads((DATA / "golden.json").read_text())
@@ -160,27 +158,3 @@ def test_a_video_of_a_colour_space_that_nothing_converts_is_named(tmp_path, is_s
                 new.mux(out)
     with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8; .*\nWrite its right one"):
         next(iter(Loader([tmp_path / "wheel.jsonl"], is_small=is_small)))
-
-
-def test_frames_made_small_at_once_have_the_bytes_of_the_long_way():
-    cv2 = pytest.importorskip("cv2")
-    pytest.importorskip("numba")
-    frames = list(frames_of(DATA / "angles.mp4", "yuv420p"))
-    tips = [None, (0, 0), (-9, 30), (611, 347), (1265, 709), (1270, -20), (1279, 719), (1281, 9), (9, 721)]
-    small = np.empty((128, 128, 3), np.uint8)
-    for frame, tip in product(frames, tips):
-        place = None if tip is None else cursor_place(360, 640, *tip)
-        picture = frame.to_ndarray(format="rgb24")
-        if place is not None:
-            draw_cursor(picture, place)
-        assert shrink(frame, place, small), "the converter computes as the factors say"
-        assert np.array_equal(small, cv2.resize(picture, (128, 128), interpolation=cv2.INTER_LINEAR)), tip
-    assert not shrink(frames[0].reformat(format="yuv444p"), None, small), "frames of another form go the long way"
-    assert not shrink(frames[0].reformat(320, 180), None, small)
-
-
-def frames_of(path, form):
-    with av.open(str(path)) as container:
-        for frame in container.decode(video=0):
-            assert frame.format.name == form
-            yield frame

@@ -2,6 +2,6 @@
 
 `names` and `index` know what there is, `fetching` downloads it, `checking` reads it through, and `counting` joins files to
 episodes. `lines` reads a file of lines and `labels` makes an action of each; `pictures` draws the cursor that videos lack, and
-`shrinking` brings frames to VPT's size; `loading` puts all this together. `importing` makes episodes of the catalogue,
+`loading` puts all this together. `importing` makes episodes of the catalogue, and
 `exporting` writes episodes for other programs.
 """

@@ -15,7 +15,6 @@ from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line,
 from interplay.learn.recordings.lines import raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, OutsideError, Place, cursor_place, cursor_place_as_bedd, draw_cursor
-from interplay.learn.recordings.shrinking import shrink
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -122,8 +121,6 @@ class Loader:
         """
         part, frame, _, cursor = step
         try:
-            if self.is_small and shrink(frame, cursor, picture):
-                return
             whole = frame.to_ndarray(format="rgb24")
         except _ffmpeg_error() as error:
             raise RecordingsError(

@@ -43,9 +43,6 @@ class Place(NamedTuple):
     rest: np.ndarray
 
 
-NOWHERE = Place(0, 0, np.empty((0, 0, 1)), np.empty((0, 0, 1)))
-
-
 def cursor_place(height: int, width: int, x: Any, y: Any) -> Place | None:
     """Where the cursor is drawn, as much of it as is inside; the frame always stays.
 
