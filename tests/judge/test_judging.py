@@ -417,7 +417,9 @@ def test_a_pair_that_was_asked_for_and_never_looked_at_keeps_nobody_waiting(arch
     judging = two_agents_one_seed(archive, clock)
     abandoned = judging.serve("eve")
     clock.advance(UNTOUCHED_AFTER_S)
-    with pytest.raises(EveryPairTakenError, match="a pair is free again when its judge has answered, or ten minutes after they left"):
+    with pytest.raises(
+        EveryPairTakenError, match="a pair is free again when its judge has answered, or ten minutes after they left"
+    ):
         judging.serve("fay")
     clock.advance(1)
     watched = judging.serve("fay")

@@ -125,7 +125,7 @@ def episode_id_of(stem: str) -> str:
     """The id of the episode that a recording becomes; of one in several files, of the first file.
 
     >>> episode_id_of("lazy-red-fox-0123456789ab-20220716-190015"), episode_id_of("my own recording")
-    ('lazy-red-fox-0123456789ab-20220716-190015', 'recording-79b5e03e1bce8e1ac5d37d49')
+    ('lazy-red-fox-0123456789ab-20220716-190015', 'recording-ea27bd558e21c630d82c03f9')
     """
     return stem if EPISODE_ID.fullmatch(stem) else f"recording-{hashlib.sha256(stem.encode()).hexdigest()[:24]}"
 
