@@ -6,8 +6,8 @@ A random log is written as CSV, read back and rated; then the package rates a pa
 asked twice: with its own approximation of the error function (its default) and with the exact one of Python's `math`.
 
 Then every method ranks a log over four tasks, overall and task by task, and draws the bootstrap of a study of the paper's size
-(3,049 answers). Baselines of the same run: evalica's Bradley-Terry (in Rust), messages of TrueSkill Through Time passed one
-answer at a time, and the bootstrap as a loop that rates one resample after the other (a few of them, scaled up).
+(3,049 answers). Baselines of the same run: evalica's Bradley-Terry (in Rust), and the bootstrap as a loop that rates one
+resample after the other (a few of them, scaled up).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def measure(num_answers: int, num_agents: int, num_compared: int, seed: int) -> 
 
 
 def measure_methods(num_answers: int, num_agents: int, seed: int) -> dict[str, Any]:
-    """Seconds for overall and task leaderboards by each method, beside evalica and one message at a time."""
+    """Seconds for overall and task leaderboards by each method, beside evalica."""
     comparisons = task_log(num_answers, num_agents, seed)
     log = Log.of(comparisons)
     figures: dict[str, Any] = {"num_method_answers": num_answers}
@@ -116,14 +116,9 @@ def measure_methods(num_answers: int, num_agents: int, seed: int) -> dict[str, A
     ours_s = time.perf_counter() - begin
     theirs, evalica_s = evalica_strengths(comparisons)
     difference = float(max(abs(strength[i] - theirs[name]) for i, name in enumerate(log.agents)))
-    part = log.select(np.arange(min(len(log), 2000)))
-    begin = time.perf_counter()
-    rate(part, "through-time")
-    grouped_s = time.perf_counter() - begin
     figures |= {
         "bradley_terry_ratio_to_evalica": round(evalica_s / ours_s, 2),
         "difference_to_evalica": difference,
-        "through_time_ratio_to_one_by_one": round(one_by_one_s(part) / grouped_s, 1),
         "passed": max(seconds.values()) <= MAX_METHOD_SECONDS and difference <= MAX_DIFFERENCE,
     }
     return figures
@@ -179,39 +174,6 @@ def evalica_strengths(comparisons: list[Comparison]) -> tuple[dict[str, float], 
     seconds = time.perf_counter() - begin
     strength = np.log(scores)
     return dict(strength - strength.mean()), seconds
-
-
-def one_by_one_s(log: Log) -> float:
-    """Seconds that as many sweeps of one message at a time would take: one sweep measured, times the sweeps needed."""
-    from interplay.rank import DEFAULTS
-    from interplay.rank.normal import draw_correction, win_correction
-    from interplay.rank.through_time import fit as fit_through_time
-
-    n = len(log.agents)
-    precision, shift = [1 / DEFAULTS.sigma**2] * n, [DEFAULTS.mu / DEFAULTS.sigma**2] * n
-    messages = [(0.0, 0.0, 0.0, 0.0)] * len(log)
-    answers = list(zip(log.left.tolist(), log.right.tolist(), log.outcome.tolist(), strict=True))
-    begin = time.perf_counter()
-    for number, (left, right, outcome) in enumerate(answers):
-        a, b = (right, left) if outcome == 1 else (left, right)
-        pa, sa, pb, sb = messages[number]
-        va, vb = 1 / (precision[a] - pa), 1 / (precision[b] - pb)
-        ma, mb = (shift[a] - sa) * va, (shift[b] - sb) * vb
-        spread = va + vb + 2 * DEFAULTS.beta**2
-        c = math.sqrt(spread)
-        correct = draw_correction if outcome == 2 else win_correction
-        v, w = correct((ma - mb) / c, DEFAULTS.draw_margin / c)
-        new = []
-        for mean, variance, sign in ((ma, va, 1), (mb, vb, -1)):
-            rest = 1 - variance / spread * w
-            new += [w / spread / rest, mean * (w / spread / rest) + sign * v / c / rest]
-        precision[a] += new[0] - pa
-        shift[a] += new[1] - sa
-        precision[b] += new[2] - pb
-        shift[b] += new[3] - sb
-        messages[number] = (new[0], new[1], new[2], new[3])
-    sweep_s = time.perf_counter() - begin
-    return sweep_s * fit_through_time(log).num_sweeps
 
 
 def random_log(num_answers: int, num_agents: int, seed: int) -> _Log:

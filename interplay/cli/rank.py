@@ -46,7 +46,6 @@ class MethodName(StrEnum):
     trueskill = "trueskill"
     bradley_terry = "bradley-terry"
     davidson = "davidson"
-    through_time = "through-time"
 
 
 class UnitName(StrEnum):
@@ -89,8 +88,6 @@ def rank(
     agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha, question by question.")] = False,
     bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
     transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
-    drift: Annotated[float, typer.Option("--drift", min=0, help="Through time: skill points a skill moves in a step.")] = 0.0,
-    step_days: Annotated[float | None, typer.Option("--step-days", help="Through time: length of a step (7).")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,
@@ -102,7 +99,7 @@ def rank(
     Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
     """
     extras = _Extras(matrix, agreement, bias, transitivity)
-    _check(as_csv, as_json, extras, method, drift, step_days, level)
+    _check(as_csv, as_json, extras, level)
     if partners is not None and (answers is not None or agreement or bias):
         raise typer.BadParameter("--partners reads its answers from the database, and goes without --agreement and --bias")
     comparisons = _from_file(answers) if answers is not None else _from_database(data, database, partners)
@@ -126,14 +123,10 @@ def rank(
             "--normalised is a mean over tasks, and there are answers about fewer than two\n"
             "Leave it out: in one task mu says the same."
         )
-    if drift and any(comparison.time is None for comparison in comparisons):
-        raise InterplayError(
-            "--drift needs to know when each answer was given\nAdd a column 'time' to the file, or leave --drift out."
-        )
-
     from interplay.rank.boards import Resampling
+    from interplay.rank.ranking import Options
 
-    options = _options(drift, step_days)
+    options = Options()
     if seed is None and (bootstrap or transitivity):
         seed = choose_seed(None)
         progress_console.print(f"seed {seed}", highlight=False)
@@ -160,33 +153,15 @@ def rank(
     emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
 
 
-def _check(
-    as_csv: bool, as_json: bool, extras: _Extras, method: MethodName, drift: float, step_days: float | None, level: float
-) -> None:
+def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:
     """Refuse options that do not go together, before anything is read."""
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
     if as_csv and any(extras):
         idle = " ".join(f"--{name}" for name, wanted in extras._asdict().items() if wanted)
         raise typer.BadParameter(f"--csv prints leaderboards only; for {idle} give --json instead")
-    if (drift or step_days is not None) and method is not MethodName.through_time:
-        raise typer.BadParameter(f"--drift and --step-days belong to --method through-time, not to {method.value}")
-    if step_days is not None and not 0 < step_days < 36_500:
-        raise typer.BadParameter(f"--step-days must be positive and below 36500, got {step_days:g}")
-    if step_days is not None and not drift:
-        raise typer.BadParameter("--step-days is the time in which a skill moves by --drift; give --drift, too")
-    if not drift < float("inf"):
-        raise typer.BadParameter(f"--drift must be finite, got {drift:g}")
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
-
-
-def _options(drift: float, step_days: float | None) -> Options:
-    from datetime import timedelta
-
-    from interplay.rank.ranking import Options
-
-    return Options(drift=drift, step=timedelta(days=step_days or 7.0) if drift else None)
 
 
 def _from_file(path: Path) -> list[Comparison]:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _LEGEND = {
     "trueskill": "Agents are sorted by mu - 3 sigma, a skill they have with near certainty.",
-    "through-time": "Agents are sorted by mu - 3 sigma. The order of answers does not matter (within a time step).",
     "bradley-terry": "Agents are sorted by log strength; 1 more means odds of 2.7 to 1. A tie is half a win for either.",
     "davidson": "Agents are sorted by log strength; 1 more means odds of 2.7 to 1 where neither ties.",
 }
@@ -63,7 +62,7 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
 
 def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
     """One leaderboard."""
-    is_skill = method in ("trueskill", "through-time")
+    is_skill = method == "trueskill"
     rows = board["leaderboard"]
     has_interval = any("score_low" in row for row in rows)
     has_groups = any(row["group"] > 1 for row in rows)

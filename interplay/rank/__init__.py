@@ -4,7 +4,7 @@
 mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
 
 Modules that need NumPy are imported by name: `boards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
-`bradley_terry`, `davidson` or `through_time`), `bootstrap` (intervals), `compare` (who beats whom, the normalised score),
+`bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (who beats whom, the normalised score),
 `agreement`, `bias` and `transitivity` (what the ratings rest on).
 
 >>> rows = leaderboard([Comparison("ada", "bob", "left"), Comparison("bob", "cyd", "draw")])

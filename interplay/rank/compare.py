@@ -43,7 +43,7 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
 def above(ranking: Ranking) -> Array:
     """Probability that agent i's skill is above agent j's, by the normal approximation of the fit; shape (n, n).
 
-    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill and through time take
+    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill takes
     skills for independent given the log, which makes this too sure of itself or too doubtful; `Bootstrap.above` does not.
     """
     variance = np.diag(ranking.covariance)

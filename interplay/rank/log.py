@@ -26,7 +26,6 @@ class Log:
         left, right: int64, shape (N,).
         outcome: int64, shape (N,); `LEFT`, `RIGHT` or `DRAW`.
         judges, judge: Names, sorted, and int64, shape (N,).
-        time_s: float64, shape (N,), seconds since 1970, or None if an answer has no time.
     """
 
     agents: tuple[str, ...]
@@ -35,7 +34,6 @@ class Log:
     outcome: NDArray[np.int64]
     judges: tuple[str, ...]
     judge: NDArray[np.int64]
-    time_s: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         """How many answers."""
@@ -65,7 +63,6 @@ class Log:
         place = {name: number for number, name in enumerate(names)}
         judges = sorted({c.judge for c in comparisons})
         seat = {name: number for number, name in enumerate(judges)}
-        times = [c.time for c in comparisons]
         return cls(
             agents=tuple(names),
             left=np.array([place[c.left] for c in comparisons], np.int64),
@@ -73,7 +70,6 @@ class Log:
             outcome=np.array([_CODE[c.outcome] for c in comparisons], np.int64),
             judges=tuple(judges),
             judge=np.array([seat[c.judge] for c in comparisons], np.int64),
-            time_s=None if None in times else np.array([time.timestamp() for time in times if time is not None]),
         )
 
     def select(self, rows: NDArray[np.int64]) -> Log:
@@ -84,7 +80,6 @@ class Log:
             right=self.right[rows],
             outcome=self.outcome[rows],
             judge=self.judge[rows],
-            time_s=None if self.time_s is None else self.time_s[rows],
         )
 
     def compact(self) -> Log:

@@ -1,4 +1,4 @@
-"""The ways from a log to a ranking: TrueSkill, Bradley-Terry (ties as half wins, or Davidson's), TrueSkill through time.
+"""The ways from a log to a ranking: TrueSkill, Bradley-Terry (ties as half wins, or Davidson's).
 
 `METHODS` is the registry: a method is one entry there, and two functions.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank import bradley_terry, davidson, through_time
+from interplay.rank import bradley_terry, davidson
 from interplay.rank.log import Log
 from interplay.rank.ranking import Method, Options, Ranking, Scores
 from interplay.rank.standings import Standings
@@ -38,7 +38,7 @@ def rate(log: Log, method: Method = "trueskill", options: Options | None = None)
     """Rank the agents of a log.
 
     Raises:
-        ValueError: If there is no such method, or drift is asked for and an answer has no time.
+        ValueError: If there is no such method.
     """
     return _method(method).rate(log, options or Options())
 
@@ -87,32 +87,6 @@ def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report
     return Scores(mu, mu - 3 * sigma)
 
 
-# TrueSkill through time
-
-
-def _steps(log: Log, options: Options) -> NDArray[np.int64] | None:
-    """Time steps of the answers, if steps are asked for."""
-    return None if options.step is None else through_time.time_steps(log, options.step)
-
-
-def _through_time(log: Log, options: Options) -> Ranking:
-    fitted = through_time.fit(log, options.settings, steps=_steps(log, options), drift=options.drift)
-    notes = () if fitted.has_converged else (f"the sweeps did not settle in {fitted.num_sweeps} rounds",)
-    return Ranking.of_skills(log.agents, fitted.mu[-1], fitted.sigma[-1], fitted.covariance, notes)
-
-
-def _through_time_many(log: Log, times: NDArray[np.int64], options: Options, report: Report) -> Scores:
-    fitted = through_time.fit_many(
-        log,
-        times.astype(float),
-        options.settings,
-        steps=_steps(log, options),
-        drift=options.drift,
-        on_progress=lambda count: report(count / len(times)),
-    )
-    return Scores(fitted.mu, fitted.mu - 3 * fitted.sigma)
-
-
 # Strengths, whatever the order
 
 PHANTOM_NOTE = (
@@ -156,6 +130,5 @@ METHODS: Mapping[Method, RatingMethod] = {
         _bradley_terry_many,
     ),
     "davidson": RatingMethod(_strengths(lambda wins, ties, options: davidson.fit(wins, ties)), _davidson_many),
-    "through-time": RatingMethod(_through_time, _through_time_many),
 }
 """Name -> method."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from interplay.rank.order import ranks
 from interplay.rank.trueskill import DEFAULTS, Settings
 
 Array = NDArray[np.float64]
-Method = Literal["trueskill", "bradley-terry", "davidson", "through-time"]
+Method = Literal["trueskill", "bradley-terry", "davidson"]
 Scale = Literal["skill", "log-strength", "z-score"]
 
 
@@ -22,16 +21,12 @@ class Options:
     """What the methods can be told.
 
     Attributes:
-        settings: The constants of TrueSkill and of TrueSkill through time.
+        settings: The constants of TrueSkill.
         tie_weight: Wins a tie is worth to Bradley-Terry.
-        drift: Standard deviation of a skill's change from one time step to the next, through time only.
-        step: Length of a time step; all answers are one step if None.
     """
 
     settings: Settings = DEFAULTS
     tie_weight: float = 0.5
-    drift: float = 0.0
-    step: timedelta | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +52,9 @@ class Ranking:
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of_skills(
-        cls, agents: tuple[str, ...], mu: Array, sigma: Array, covariance: Array | None = None, notes: tuple[str, ...] = ()
-    ) -> Ranking:
-        """Skills, sorted by what is safe to claim; independent of each other if no covariance is given."""
-        return cls("skill", agents, mu, sigma, mu - 3 * sigma, np.diag(sigma**2) if covariance is None else covariance, notes)
+    def of_skills(cls, agents: tuple[str, ...], mu: Array, sigma: Array) -> Ranking:
+        """Skills, sorted by what is safe to claim, and taken for independent of each other."""
+        return cls("skill", agents, mu, sigma, mu - 3 * sigma, np.diag(sigma**2))
 
     @property
     def rank(self) -> NDArray[np.int64]:

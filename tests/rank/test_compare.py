@@ -48,7 +48,7 @@ def test_being_above_uses_what_two_errors_share():
     assert above(rate(log, "bradley-terry"))[0, 1] == pytest.approx(0.5 * math.erfc(-z / math.sqrt(2)), abs=1e-9)
 
 
-@pytest.mark.parametrize("method", ["bradley-terry", "davidson", "through-time"])
+@pytest.mark.parametrize("method", ["bradley-terry", "davidson"])
 def test_the_approximation_of_being_above_is_close_to_the_bootstrap(method):
     log = Log.of(random_log(3, 400, 5))
     ranking = rate(log, method)

@@ -43,12 +43,6 @@ def test_an_empty_log_has_counts_of_nothing():
     assert wins.tolist() == ties.tolist() == [[0, 0], [0, 0]]
 
 
-def test_an_answer_without_a_time_leaves_the_log_without_times():
-    timed = random_log(0, 3, 3)
-    assert Log.of(timed).time_s is not None
-    assert Log.of([*timed, Comparison("ada", "bob", "left")]).time_s is None
-
-
 @pytest.mark.parametrize(
     ("comparison", "text"),
     [

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from datetime import timedelta
 from statistics import NormalDist
 
 import numpy as np
@@ -14,7 +13,6 @@ from interplay.rank import Standings, rate_all
 from interplay.rank.log import Log
 from interplay.rank.methods import METHODS, rate, rate_many
 from interplay.rank.order import ranks
-from interplay.rank.ranking import Options
 
 EXACT = (
     lambda x: 0.5 * math.erfc(-x / math.sqrt(2)),
@@ -60,8 +58,6 @@ def test_without_an_agent_the_rest_is_as_if_it_had_never_been(method):
     if method == "trueskill":
         np.testing.assert_array_equal(rebuilt.mu[others], never.mu)
         np.testing.assert_array_equal(rebuilt.sigma[others], never.sigma)
-    elif method == "through-time":
-        np.testing.assert_allclose(rebuilt.mu[others], never.mu, atol=1e-7)
     else:  # an agent nobody judged asks for phantom draws, so it must leave the table, too
         assert rebuilt.notes
         assert not never.notes
@@ -122,18 +118,10 @@ def test_phantom_draws_are_noted():
     assert rate(log, "trueskill").notes == ()
 
 
-def test_drift_needs_times():
-    options = Options(drift=1.0, step=timedelta(days=1))
-    timed = random_log(7, 100, 4)
-    assert rate(Log.of(timed), "through-time", options).mu.shape == (4,)
-    with pytest.raises(ValueError, match="drift needs the time of every answer"):
-        rate(Log.of([c._replace(time=None) for c in timed]), "through-time", options)
-
-
 def test_equal_scores_share_the_best_rank():
     assert ranks(np.array([[1.0, 5.0, 5.0, 0.0], [2.0, 2.0, 2.0, 2.0]])).tolist() == [[3, 1, 1, 4], [1, 1, 1, 1]]
 
 
 def test_an_unknown_method_is_refused():
-    with pytest.raises(ValueError, match="method must be one of trueskill, bradley-terry, davidson, through-time, got 'elo'"):
+    with pytest.raises(ValueError, match="method must be one of trueskill, bradley-terry, davidson, got 'elo'"):
         rate(Log.of([]), "elo")  # type: ignore[arg-type]

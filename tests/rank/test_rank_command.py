@@ -157,7 +157,7 @@ def test_the_database_is_ranked_as_its_log_says(capsys, tmp_path):
     assert leaning["agreement"]["overall"]["nominal"]["num_units"] == 0  # one judge agrees with nobody
 
 
-@pytest.mark.parametrize("method", ["trueskill", "bradley-terry", "davidson", "through-time"])
+@pytest.mark.parametrize("method", ["trueskill", "bradley-terry", "davidson"])
 def test_every_method_keeps_the_fields_and_gives_intervals_if_asked(capsys, study, method):
     command = ("--answers", study, "--method", method, "--bootstrap", 50, "--seed", 3, "--json")
     status, out, _ = rank(capsys, *command)
@@ -230,14 +230,6 @@ def test_csv_has_one_line_an_agent_and_board(capsys, study):
     assert {(row["board"], row["task"]) for row in only} == {("task", "task-1")}
 
 
-def test_drift_follows_skills_through_time(capsys, study):
-    still = json.loads(rank(capsys, "--answers", study, "--method", "through-time", "--json")[1])
-    moving = json.loads(
-        rank(capsys, "--answers", study, "--method", "through-time", "--drift", 2, "--step-days", 4, "--json")[1]
-    )
-    assert moving["leaderboard"][0]["sigma"] > still["leaderboard"][0]["sigma"]
-
-
 def test_phantom_draws_are_told(capsys, csv_file):
     out = rank(capsys, "--answers", csv_file, "--method", "bradley-terry")[1]
     assert "Note: some agents never lost to some others" in out
@@ -251,15 +243,10 @@ def test_phantom_draws_are_told(capsys, csv_file):
     [
         (("--csv", "--json"), 2, "--csv and --json are two ways to print the result; give one"),
         (("--csv", "--bias"), 2, "--csv prints leaderboards only; for --bias give --json instead"),
-        (("--drift", "1"), 2, "--drift and --step-days belong to --method through-time, not to trueskill"),
-        (("--method", "through-time", "--step-days", "1"), 2, "give --drift, too"),
-        (("--method", "through-time", "--drift", "1", "--step-days", "0"), 2, "--step-days must be positive and below 36500"),
-        (("--method", "through-time", "--drift", "inf"), 2, "--drift must be finite, got inf"),
         (("--level", "95"), 2, "--level must be between 0 and 1, such as 0.95, got 95"),
         (("--method", "elo"), 2, "'elo' is not one of"),
         (("--bootstrap", "-1"), 2, "Invalid value for '--bootstrap'"),
         (("--task", "dig", "--normalised"), 1, "--normalised is a mean over tasks, and there are answers about fewer than two"),
-        (("--method", "through-time", "--drift", "1"), 1, "--drift needs to know when each answer was given"),
         (("--agreement",), 1, "there is no column 'judge', so nobody can be said to agree or to lean"),
     ],
 )
@@ -277,6 +264,6 @@ def test_extras_on_a_study_without_answers_say_so(capsys, tmp_path):
     extras = ("--matrix", "--agreement", "--bias", "--transitivity", "--bootstrap", 10, "--seed", 0)
     status, out, _ = rank(capsys, "--data", tmp_path, *extras)
     assert (status, "No answers yet." in out) == (0, True)
-    document = json.loads(rank(capsys, "--data", tmp_path, *extras, "--method", "through-time", "--json")[1])
+    document = json.loads(rank(capsys, "--data", tmp_path, *extras, "--method", "davidson", "--json")[1])
     assert document["agreement"]["overall"]["nominal"]["alpha"] is None
     assert not any(isinstance(p, float) and math.isnan(p) for p in document["probabilities"]["beats"])

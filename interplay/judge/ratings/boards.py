@@ -24,7 +24,7 @@ from interplay.rank.ranking import Method, Ranking
 from interplay.store import boards as board_store
 from interplay.store import judging as store
 
-BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "through-time", "normalised"]
+BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
 Judges = Literal["people", "models"]
 COLUMNS = (

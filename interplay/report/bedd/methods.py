@@ -18,13 +18,11 @@ from interplay.tasks import Question
 
 _NAMES: dict[Method, str] = {
     "trueskill": "TrueSkill",
-    "through-time": "TrueSkill through time",
     "bradley-terry": "Bradley-Terry",
     "davidson": "Davidson",
 }
 _TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
     "trueskill": ("yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
-    "through-time": ("yes", "two here; the model allows more", "sigma of each agent", "does not count", "a margin"),
     "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
     "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
 }

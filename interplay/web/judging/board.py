@@ -42,11 +42,6 @@ METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
         "TrueSkill",
         "Each answer changes two ratings, in the order of the answers. Sorted by a careful score, mu - 3 sigma.",
     ),
-    "through-time": MethodText(
-        "Through time",
-        "TrueSkill over all answers at once: later answers also change the weight of earlier ones, so the order of answers "
-        "does not matter. Sorted by mu - 3 sigma.",
-    ),
     "bradley-terry": MethodText(
         "Bradley-Terry",
         "The strengths that make all answers together most likely. The order of answers does not matter. A draw is half a win "
@@ -201,7 +196,7 @@ def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill",
 def leaderboard(request: Request, task: str | None = None, method: str = "trueskill", judges: str = "people") -> dict[str, Any]:
     """Agents by score, of one task or over all.
 
-    `method` is trueskill, bradley-terry, davidson, through-time or normalised; `judges` is people (who alone count) or
+    `method` is trueskill, bradley-terry, davidson or normalised; `judges` is people (who alone count) or
     models. Which two agents come next is for operators. People's answers are shown in steps of `publish_every`, to
     operators at once.
     """
