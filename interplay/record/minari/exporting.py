@@ -192,6 +192,13 @@ class _Writer:
         header, task = episode.header, episode.task
         palette = header.palette if self._observations == "pixels" else None
         self._space = space
+        for kind, one in (("an observation", space), ("an action", header.action_spaces[self._seat])):
+            for key in _keys(one):
+                if "/" in key or key in ("", "."):
+                    raise ExportError(
+                        f"{task.id}: {kind} has a part called {key!r}, and in Minari's files such a name is a folder\n"
+                        "Export it to another format:  --format hugging-face"
+                    )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of environments that JSON cannot hold: then there is none in the data set
             storage = MinariStorage.new(
@@ -256,6 +263,14 @@ def _one_view(episode: Episode) -> bool:
         return type(env).view_of is PlayableEnv.view_of
     finally:
         env.close()
+
+
+def _keys(space: gymnasium.Space) -> Iterator[str]:
+    """The names of all parts of a space."""
+    parts = space.spaces if isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple) else ()
+    for part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+        yield str(part[0])
+        yield from _keys(part[1])
 
 
 def stacked(space: gymnasium.Space, values: Any) -> Any:
