@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.record.errors import RecordingError
+from interplay.tables import visible
 
 _ID = re.compile(r"(?!-)[-\w]+(/[-\w]+)*-v\d+")
 METADATA = "metadata.json"
@@ -55,9 +56,7 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
     root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place).resolve()
     found: list[Path] = []
     refused = {}
-    for path in sorted(root.rglob(METADATA), key=lambda path: len(path.parts)):
-        if any(part.startswith(".") for part in path.relative_to(root).parts):  # what a killed export left
-            continue
+    for path in sorted(visible(root.rglob(METADATA), root), key=lambda path: len(path.parts)):  # a killed export leaves others
         if not set(found).isdisjoint(path.parents[1:]):  # Minari's arrow format has one in each episode
             continue
         try:
