@@ -555,7 +555,7 @@ class PlayServer:
         paths = journal.segments(self.archive.journal_folder, episode_id)
         if journal.holds_observations(paths):
             return True
-        journal.remove(paths, keep=not all(map(journal.is_whole, paths)))
+        journal.remove(paths, keep=False)
         return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:

@@ -189,15 +189,13 @@ class Segment:
     closed = False
 
     def __init__(self, path: Path) -> None:
-        self.is_whole, self._may_be_whole = False, True
+        self.is_whole = False
         self._file: BinaryIO | None = None
         try:
             self._file = path.open("rb")
             if _is_of_before(self._file):
-                found = path.stat()
-                content, self._may_be_whole = _copied(path, found.st_mtime_ns, found.st_size)
                 self._file.close()
-                self._file = io.BytesIO(content)
+                self._file = io.BytesIO(_copied(path, path.stat().st_mtime_ns))
             self._rewind()
             self.schema = pa.ipc.read_schema(pa.py_buffer(self._message()))
             self.header = Header.from_json(json.loads((self.schema.metadata or {})[METADATA_KEY]))
@@ -253,7 +251,7 @@ class Segment:
                 if _digest(prefix + metadata[:-8], body) == metadata[-8:]:
                     self._left -= 8 + size + body_size
                     return b"".join((prefix, metadata, body))
-        self.is_whole = self._may_be_whole and self._left == 0
+        self.is_whole = self._left == 0
         return b""
 
 
@@ -266,11 +264,11 @@ def _is_of_before(file: BinaryIO) -> bool:
 
 
 @lru_cache(8)
-def _copied(path: Path, changed_ns: int, size_bytes: int) -> tuple[bytes, bool]:
-    """What is right in a segment without checksums, with checksums, and whether that is all."""
+def _copied(path: Path, changed_ns: int) -> bytes:
+    """What is right in a segment without checksums, with checksums; and a torn word behind it, if that is not all."""
     command = [sys.executable, "-m", "interplay.record.old_journal", str(path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return done.stdout, done.returncode == 0
+    return done.stdout + bytes(done.returncode != 0)
 
 
 def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
@@ -348,12 +346,21 @@ def read_header(path: Path) -> Header:
 
 
 def remove(paths: Sequence[Path], *, keep: bool) -> None:
-    """Remove segments; or `keep` them under a name that no reader looks for, because something in them was left out."""
+    """Remove segments. One in which something cannot be read, and with `keep` all, only get a name that no reader looks for."""
     for path in reversed(paths):
-        if keep:
+        if keep or not _is_whole(path):
             path.rename(path.with_name(f"{path.name}.damaged"))
         else:
-            path.unlink(missing_ok=True)
+            path.unlink()
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        with closing(Segment(path)) as segment:
+            ends = [end for _, end in segment.batches(["step"])]
+            return segment.is_whole or any(ends[-1:])
+    except RecordingError:  # in one or two words nothing was recorded
+        return path.stat().st_size <= len(END_OF_STREAM)
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
@@ -374,17 +381,6 @@ def holds_steps(paths: Sequence[Path]) -> bool:
         return sum(batch.num_rows for batch, _ in zip(batches, range(2), strict=False)) > 1
     except RecordingError:
         return False
-
-
-def is_whole(path: Path) -> bool:
-    """Whether all that is in a segment can be read."""
-    try:
-        with closing(Segment(path)) as segment:
-            for _ in segment.batches(["step"]):
-                pass
-            return segment.is_whole
-    except RecordingError:  # in one or two words nothing was recorded
-        return path.stat().st_size <= len(END_OF_STREAM)
 
 
 def holds_observations(paths: Sequence[Path]) -> bool:
@@ -450,7 +446,7 @@ class Journal:
             try:
                 segment = Segment(path)
             except RecordingError:
-                self.is_damaged |= not is_whole(path)
+                self.is_damaged |= not _is_whole(path)
                 continue
             with closing(segment):
                 for batch, self.end in segment.batches(names):

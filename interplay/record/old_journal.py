@@ -32,33 +32,37 @@ def copy(path: str, out: BinaryIO) -> bool:
             out.flush()  # the next one may be the death of us
             try:
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
-                batch.validate(full=True)
-                _check(batch.rename_columns(names), header, num_rows, last)
             except StopIteration:
                 return file.tell() == file.size()
+            batch.validate(full=True)
+            if batch.num_rows and not _is_right(batch.rename_columns(names), header, num_rows, last):
+                return False
             num_rows += batch.num_rows
             out.write(messages.batch(batch, metadata))
 
 
-def _check(batch: pa.RecordBatch, header: Header, num_rows: int, last: np.ndarray) -> None:
-    """Raise an error if steps do not count, actions lie outside of their space, or pictures are not the ones that were seen."""
-    if not batch.num_rows:
-        return
-    assert batch.column("step").to_pylist() == list(range(num_rows, num_rows + batch.num_rows))
+def _is_right(batch: pa.RecordBatch, header: Header, num_rows: int, last: np.ndarray) -> bool:
+    """Whether steps count, actions lie in their space, and pictures are those that were seen."""
+    if batch.column("step").to_pylist() != list(range(num_rows, num_rows + batch.num_rows)):
+        return False
     for seat, space in header.action_spaces.items():
         actions = batch.column(f"action.{seat}").slice(int(num_rows == 0))
-        assert all(map(space.contains, spaces.from_arrow(space, actions)))
         rewards = np.abs(batch.column(f"reward.{seat}").drop_null().to_numpy())
-        assert not ((rewards > 0) & (rewards < np.finfo(float).tiny)).any()  # no world gives those; bits that fell over do
-    assert all(type(json.loads(text)) is dict for text in batch.column("info").to_pylist())
+        if not all(map(space.contains, spaces.from_arrow(space, actions))):
+            return False
+        if ((rewards > 0) & (rewards < np.finfo(float).tiny)).any():  # no world gives those; bits that fell over do
+            return False
+    if not all(type(json.loads(text)) is dict for text in batch.column("info").to_pylist()):
+        return False
     if header.frames == "video":
         import simplejpeg
 
-        for jpeg in batch.column("frame").to_pylist():
-            assert simplejpeg.decode_jpeg(jpeg).shape == (header.height, header.width, 3)
-    elif header.frames == "indexed":
+        shape = (header.height, header.width, 3)
+        return all(simplejpeg.decode_jpeg(jpeg).shape == shape for jpeg in batch.column("frame").to_pylist())
+    if header.frames == "indexed":
         seen = [frame_hash(picture) for picture in pictures(batch.select(["frame"]), last)]
-        assert seen[: batch.num_rows] == batch.column("frame_hash").to_pylist()
+        return seen[: batch.num_rows] == batch.column("frame_hash").to_pylist()
+    return True
 
 
 if __name__ == "__main__":

@@ -178,6 +178,21 @@ def test_journals_without_checksums_are_read_with_care(archive, recorded, kind):
                 assert table.column("frame")[:-1] == one.sealed.column("frame")[: table.num_rows - 1]
 
 
+def test_a_game_that_goes_on_from_before_the_damage_keeps_the_damaged_file(archive, recorded):
+    bad = recorded["indexed"]
+    content = bytearray(bad.path.read_bytes())
+    content[list(bad.rows_at)[4] + 50] ^= 1
+    path = archive.journal_folder / bad.path.name
+    path.write_bytes(content)
+    env, recorder, state = interplay.record.resume(archive, journal.episode_of(path))
+    assert state.num_steps == 68
+    recorder.step(0, env.step(0), clock_us=state.clock_us + 50_000)
+    episode = archive.seal(recorder.finish("quit"))
+    env.close()
+    assert (episode.num_steps, episode.outcome, "damaged_journal" in episode.statistics) == (69, "quit", False)
+    assert [one.name for one in archive.journal_folder.iterdir()] == [f"{path.name}.damaged"]
+
+
 def test_repair_names_the_damaged_journal_and_goes_on_to_the_next(archive, recorded, capsys):
     bad, good = recorded["indexed"], recorded["two seats"]
     content = bytearray(bad.path.read_bytes())

@@ -161,7 +161,9 @@ def test_a_part_whose_name_is_a_folder_in_their_files_is_refused(archive, record
     spec = gymnasium.envs.registration.EnvSpec("Parts-v0", entry_point=Parts, disable_env_checker=True)
     monkeypatch.setitem(gymnasium.registry, "Parts-v0", spec)
     played = record(make_cartpole(env_id="gym:Parts-v0"), num_steps=1).episode
-    with pytest.raises(ExportError, match="an observation has a part called 'left/joint', and in Minari's files") as refused:
+    with pytest.raises(
+        ExportError, match=r"'arm.left/joint' is a part of observations or actions, and a slash makes a folder"
+    ) as refused:
         export([played], str(tmp_path / "out"), observations="environment")
     assert "--format hugging-face" in str(refused.value)
     assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.hdf5"))

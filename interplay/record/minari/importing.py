@@ -149,20 +149,17 @@ def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
     """Refuse what would ask for more memory than its file can hold, before anything reads it."""
     import h5py
 
-    path = folder / "main_data.hdf5"
-    if not path.exists():
-        held = sum(1 for _ in folder.glob(f"*/{places.METADATA}"))
-    else:
+    def look(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.nbytes > (1 << 20) + _MOST_PACKED * (stored := item.id.get_storage_size()):
+            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, and {stored:,} bytes are stored of it")
+
+    held = sum(1 for _ in folder.glob(f"*/{places.METADATA}"))
+    if (path := folder / "main_data.hdf5").exists():
         with h5py.File(path) as file:
             held = len(file)
-            file.visititems(_check_size)
+            file.visititems(look)
     if not 0 <= (count := int(said["total_episodes"])) <= held:
         raise ValueError(f"it says that it has {count:,} episodes, and holds {held:,}")
-
-
-def _check_size(name: str, item: Any) -> None:
-    if (size := getattr(item, "nbytes", 0)) > (1 << 20) + _MOST_PACKED * (stored := item.id.get_storage_size() if size else 0):
-        raise ValueError(f"{name} has the shape {item.shape}, {size:,} bytes, and {stored:,} bytes are stored of it")
 
 
 @dataclass(frozen=True)

@@ -65,9 +65,9 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
         except RecordingError as error:  # elsewhere it is somebody else's, or of a data set that is being written
             if path.parent.name == "data":
                 refused[str(path.parent)] = str(error)
-    if not found and refused:
-        raise RecordingError("\n".join(refused.values()))
     if not found:
+        if refused:
+            raise RecordingError("\n".join(refused.values()))
         raise RecordingError(
             f"there is no data set of Minari in {root}\n"
             "Give the folder of one, a folder of several, or the id of one that is here:  minari list local\n"
