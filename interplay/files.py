@@ -50,7 +50,7 @@ def alone(lock: Path, *, wait: bool = True) -> Iterator[None]:
         BlockingIOError: If another one is in it, and we do not `wait`.
         OSError: If the lock file, which stays, cannot be made.
     """
-    with lock.open("a") as file:
+    with lock.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 

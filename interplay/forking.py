@@ -290,7 +290,7 @@ def _become(
     sys.path[:] = path
     os.chdir(cwd)
     with contextlib.suppress(OSError):  # what `top` shows, where there is such a file
-        Path("/proc/self/comm").write_text(function.partition(":")[0].rpartition(".")[2])
+        Path("/proc/self/comm").write_text(function.partition(":")[0].rpartition(".")[2], "utf-8")
     _named(function)(*arguments, *others)
 
 

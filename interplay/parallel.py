@@ -41,7 +41,7 @@ def give_way_to_sessions(niceness: int) -> None:
         return
     for _ in range(50):
         try:
-            Path("/proc/self/autogroup").write_text(str(niceness))
+            Path("/proc/self/autogroup").write_text(str(niceness), "utf-8")
             return
         except BlockingIOError:  # Linux takes one such change in a tenth of a second, of all processes
             time.sleep(0.1)

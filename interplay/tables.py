@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import difflib
 import re
 import tomllib
@@ -28,6 +29,39 @@ def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
     return _NAME.fullmatch(text) is not None and (max_chars is None or len(text) <= max_chars)
 
 
+def decoded(data: bytes) -> str:
+    """The text of a file that a person wrote, in UTF-8: without a byte order mark, and whatever ended its lines, `\\n` does.
+
+    Raises:
+        ValueError: If it is in another encoding; the message says the line and what to do.
+    """
+    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise ValueError(
+            "line 1: the text is UTF-16, not UTF-8\nRemedy: save the file as UTF-8 "
+            "(in PowerShell: ... | Out-File -Encoding utf8 NEW), or:  iconv -f utf16 -t utf8 FILE > NEW"
+        )
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"line {line}: byte {data[error.start]:#04x} is not UTF-8\nRemedy: save the file as UTF-8, or:  "
+            "iconv -f latin1 -t utf8 FILE > NEW"
+        ) from None
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(f"line {line}: a zero byte, so this is not a text file\nRemedy: save it as text, in UTF-8.")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def visible(found: Iterable[Path], root: Path) -> list[Path]:
+    """The files among those found below a folder that people see, sorted: without `.part`, `._notes` and `__MACOSX`."""
+    return sorted(
+        path for path in found if not any(part[0] == "." or part == "__MACOSX" for part in path.relative_to(root).parts)
+    )
+
+
 def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
     """What a text file says; `hint` tells what to do where there is none.
 
@@ -35,12 +69,12 @@ def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
         InterplayError: As `refuse`, if it is missing, a folder, or no UTF-8 text.
     """
     try:
-        return file.read_text(encoding="utf-8")
+        return decoded(file.read_bytes())
     except FileNotFoundError:
         raise refuse(f"{file}: no such file\n{hint}") from None
     except IsADirectoryError:
         raise refuse(f"{file}: is a folder; name a file in it\n{hint}") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise refuse(f"{file}: cannot be read as UTF-8 text: {error}") from None
 
 

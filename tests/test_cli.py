@@ -26,6 +26,15 @@ def run_process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=dict(os.environ))
 
 
+def test_names_in_any_script_are_printed_whatever_the_locale_says(tmp_path):
+    (tmp_path / "answers.csv").write_text("left,right,outcome\n\u00c4gent,\u732b,left\n", encoding="utf-8")
+    command = [sys.executable, "-m", "interplay", "rank", "--answers", str(tmp_path / "answers.csv")]
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    result = subprocess.run(command, capture_output=True, timeout=120, check=False, env=dict(os.environ) | locale)
+    assert result.returncode == 0, result.stderr
+    assert "1  \u00c4gent" in result.stdout.decode("utf-8")
+
+
 @pytest.fixture
 def run(capsys) -> Callable[..., subprocess.CompletedProcess[str]]:
     """One call in this process."""

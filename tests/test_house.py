@@ -25,7 +25,7 @@ MAY_USE = {
     "wording": set(),
     "statistics": {"errors"},
     "tasks": {"errors", "tables", "statistics"},
-    "rank": {"errors"},
+    "rank": {"errors", "tables"},
     "world": {"errors"},
     "store": {"errors", "files"},
     "envs": {"errors", "tasks", "world", "wording"},
@@ -334,6 +334,13 @@ def test_nothing_is_defined_twice_under_one_name(room):
                 functions = [node for node in scope.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
                 names = [node.name for node in functions if not node.decorator_list]  # setters and overloads are decorated
                 assert len(names) == len(set(names)), (path, sorted(names))
+
+
+def test_every_text_file_is_opened_with_its_encoding():
+    """Or what is read depends on the locale of the machine."""
+    rule = ["check", "--isolated", "--preview", "--select", "PLW1514", "--output-format", "concise", str(PACKAGE)]
+    result = subprocess.run([sys.executable, "-m", "ruff", *rule], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stdout
 
 
 def test_every_module_says_what_it_is():

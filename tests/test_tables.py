@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from interplay.errors import InterplayError
-from interplay.tables import Table, parse_toml, read_text
+from interplay.tables import Table, parse_toml, read_text, visible
 
 
 class OddError(InterplayError):
@@ -66,6 +66,42 @@ def test_a_value_of_the_defaults_is_named_there_at_every_depth():
     ):
         with pytest.raises(OddError, match=re.escape(f"my.toml: {place}: must be")):
             read()
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xef\xbb\xbfa = '\xc3\x84'\nb = 1\n", b"a = '\xc3\x84'\r\nb = 1\r\n", b"a = '\xc3\x84'\rb = 1\r"]
+)
+def test_byte_order_marks_and_any_line_ends_are_read(tmp_path, content):
+    (tmp_path / "my.toml").write_bytes(content)
+    assert parse_toml(read_text(tmp_path / "my.toml", OddError, hint=""), "", OddError) == {"a": "\u00c4", "b": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "a = 1\n".encode("utf-16"),
+            r"line 1: the text is UTF-16, not UTF-8\nRemedy: .*Out-File -Encoding utf8.*iconv -f utf16",
+        ),
+        (
+            "a = 1\nb = 2".encode("utf-16-le"),
+            "line 1: a zero byte, so this is not a text file\nRemedy: save it as text, in UTF-8",
+        ),
+        (b"\xef\xbb\xbfa = 1\nb = '\xe9'", r"line 2: byte 0xe9 is not UTF-8\nRemedy: .*iconv -f latin1"),
+    ],
+)
+def test_other_encodings_are_named(tmp_path, content, said):
+    (tmp_path / "my.toml").write_bytes(content)
+    with pytest.raises(OddError, match=rf"my.toml: cannot be read as UTF-8 text: {said}"):
+        read_text(tmp_path / "my.toml", OddError, hint="")
+
+
+def test_files_that_a_mac_or_a_writer_left_are_not_seen(tmp_path):
+    (tmp_path / "__MACOSX").mkdir()
+    (tmp_path / ".parts").mkdir()
+    for name in ("b.json", "a.json", "._a.json", "__MACOSX/a.json", ".parts/a.json"):
+        (tmp_path / name).touch()
+    assert visible(tmp_path.rglob("*.json"), tmp_path) == [tmp_path / "a.json", tmp_path / "b.json"]
 
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):

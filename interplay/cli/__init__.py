@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import sys
 from functools import cache
 from typing import Any
@@ -51,6 +52,10 @@ Verbs:
 def main(arguments: list[str] | None = None) -> None:
     """Entry point. A verb's module is imported only when it is called, so that help and small verbs start at once; errors
     meant for people are printed without a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        # Files and pipes get what we read again, whatever the locale says.
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
     sys.exit(_run(sys.argv[1:] if arguments is None else arguments))
 
 

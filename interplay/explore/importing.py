@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.explore.instance import SCHEMA, Instance, InstanceError, parse, read_json
-from interplay.tables import read_text
+from interplay.tables import read_text, visible
 
 PUBLISHED = {"1": 260, "2": 254, "3": 145, "4": 154, "hard": 100}
 """Hops -> instances of the whole published set; its hard part has 8 to 12 hops."""
@@ -73,8 +73,8 @@ def import_path(path: Path) -> Imported:
     found = Imported()
     files = [path]
     if path.is_dir():
-        named = [one for one in path.rglob("*") if one.suffix in (".json", ".jsonl")]
-        files = sorted(one for one in named if one.is_file() or one.is_symlink())  # a link that leads nowhere is reported
+        named = [one for one in visible(path.rglob("*"), path) if one.suffix in (".json", ".jsonl")]
+        files = [one for one in named if one.is_file() or one.is_symlink()]  # a link that leads nowhere is reported
     if not files:
         raise InstanceError(f"{path}: holds no .json and no .jsonl file\nRemedy: name a folder or a file of instances.")
     for file in files:
@@ -107,7 +107,7 @@ def _documents(file: Path, root: Path) -> Iterator[tuple[str, str, str]]:
     """Documents of a file: their place, a name, and the text."""
     text = read_text(file, InstanceError, hint="Give a folder or a file of instances.")
     if file.suffix == ".jsonl":
-        for number, line in enumerate(text.splitlines(), 1):
+        for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 yield f"{file}:{number}", f"{file.stem}-{number}", line
         return

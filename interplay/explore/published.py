@@ -9,6 +9,7 @@ from pathlib import Path
 
 from interplay.errors import unknown_name
 from interplay.explore.instance import Instance, InstanceError, load
+from interplay.tables import visible
 from interplay.tasks import Suite
 
 SET = "published"
@@ -66,7 +67,7 @@ def files_of(given: Iterable[str]) -> list[Path]:
     for name in given:
         path = FOLDERS.get(name) or file_of(name)
         if path.is_dir():
-            inside = sorted(path.glob("*.json"))
+            inside = visible(path.glob("*.json"), path)
             if not inside:
                 raise InstanceError(f"{path}: holds no .json file\nRemedy: name a folder or a file of instances.")
             found += inside

@@ -42,6 +42,7 @@ from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE
 from interplay.parallel import process_pool
 from interplay.record import Episode, RecordingError
+from interplay.tables import visible
 
 FORMAT = "interplay-embedding"
 DESCRIPTION = "embedding.json"
@@ -100,7 +101,7 @@ def recordings_in(folder: Path) -> list[Source]:
     Raises:
         EmbedError: If there are none.
     """
-    found = {path.with_suffix("") for path in (*folder.rglob("*.mp4"), *folder.rglob("*.jsonl"))}
+    found = {path.with_suffix("") for path in visible((*folder.rglob("*.mp4"), *folder.rglob("*.jsonl")), folder)}
     if not found:
         what = "has no videos (.mp4)" if folder.is_dir() else "is no folder"
         raise EmbedError(f"{folder} {what}\nName a folder of recordings:  interplay demos embed FOLDER --vpt NAME --out DIR")

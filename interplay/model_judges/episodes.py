@@ -119,7 +119,7 @@ def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
 def _seen(video: Path, kept: Path) -> dict[str, float]:
     """Features of a video, from its file beside it if that is of this version; none where there is no video."""
     try:
-        document = json.loads(kept.read_text())
+        document = json.loads(kept.read_text("utf-8"))
         if document["version"] == features.VERSION:
             return document["features"]
     except (OSError, ValueError, KeyError):

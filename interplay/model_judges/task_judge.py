@@ -140,7 +140,7 @@ def load_all(root: Path) -> list[TaskJudge]:
 
 def _read(path: Path) -> TaskJudge:
     try:
-        document = json.loads(path.read_text())
+        document = json.loads(path.read_text("utf-8"))
         versions = document["features_version"], document.get("model_version")
         if versions == (features.VERSION, VERSION):
             return TaskJudge.from_json(document)

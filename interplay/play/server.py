@@ -551,12 +551,11 @@ class PlayServer:
 
     def has_journal(self, episode_id: str) -> bool:
         """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything
-        is removed: the episode begins again."""
+        is removed, and a damaged one is set aside: the episode begins again."""
         paths = journal.segments(self.archive.journal_folder, episode_id)
         if journal.holds_observations(paths):
             return True
-        for path in paths:
-            path.unlink(missing_ok=True)
+        journal.remove(paths, keep=False)
         return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
+import io
 import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from interplay.errors import InterplayError
 from interplay.rank.judgements import Judgement
 from interplay.rank.standings import Comparison
 from interplay.rank.trueskill import OUTCOMES, Outcome
+from interplay.tables import decoded
 
 _REQUIRED = ("left", "right", "outcome")
 _OPTIONAL = ("task", "judge", "time")
@@ -24,7 +25,12 @@ _OF_JUDGEMENTS = ("seed", "left_episode", "right_episode", "reason", "reason_cha
 _EXAMPLE = "left,right,outcome\nada,bob,left\n"
 _REPORT_EVERY = 2000
 """Rows between two calls of `on_progress`."""
-_OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
+_OF_ARENA = {"model_a": "left", "model_b": "right", "winner": "outcome", "tstamp": "time"}
+"""Columns of the answers that LMArena publishes -> ours, where ours are not there."""
+_OUTCOME: dict[str, Outcome] = {
+    **{outcome: outcome for outcome in OUTCOMES},
+    **{"model_a": "left", "model_b": "right", "tie": "draw", "tie (bothbad)": "draw", "both_bad": "draw"},
+}
 Made = TypeVar("Made")
 _Make = Callable[[Path, int, dict[str, int], list[str], dict[str, str]], Made]
 """From file, line, columns, row and names seen so far to what the row says."""
@@ -50,10 +56,9 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
     path = Path(path)
     try:
         size_bytes = path.stat().st_size
-        with path.open("rb") as stream:
-            _refuse_utf16(path, stream)
-            report = (lambda done: on_progress(done, size_bytes)) if on_progress else (lambda done: None)
-            comparisons = list(_parse(path, stream, report, _comparison))
+        text = _text(path)
+        report = (lambda share: on_progress(int(share * size_bytes), size_bytes)) if on_progress else (lambda share: None)
+        comparisons = list(_parse(path, text, report, _comparison))
     except OSError as error:
         raise AnswersError(f"cannot read {path}: {error.strerror or error}\nRemedy: give a CSV file like\n{_EXAMPLE}") from None
     if not comparisons:
@@ -74,13 +79,13 @@ def read_judgements(path: Path | str) -> list[Judgement]:
         AnswersError: If the column `judge` is missing, a judge has no name or a number is none.
     """
     path = Path(path)
-    with path.open("rb") as stream:
-        return list(_parse(path, stream, lambda done: None, _judgement))
+    return list(_parse(path, _text(path), lambda share: None, _judgement))
 
 
-def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None], make: _Make[Made]) -> Iterator[Made]:
+def _parse(path: Path, text: str, report: Callable[[float], None], make: _Make[Made]) -> Iterator[Made]:
     """Rows as whatever `make` makes of them, in the file's order."""
-    rows = csv.reader(_lines(path, stream), strict=True)
+    stream = io.StringIO(text)
+    rows = csv.reader(stream, strict=True)
     columns: dict[str, int] | None = None
     width = 0
     # Judges, agents and tasks repeat on every line: one string each keeps memory flat and comparisons quick.
@@ -110,42 +115,23 @@ def _parse(path: Path, stream: IO[bytes], report: Callable[[int], None], make: _
         yield make(path, start, columns, row, names)
         num_rows += 1
         if num_rows % _REPORT_EVERY == 0:
-            report(stream.tell())
+            report(stream.tell() / len(text))
     if columns is None:
         raise AnswersError(f"{path}: line 1: the file is empty\nRemedy: give a CSV file like\n{_EXAMPLE}")
-    report(stream.tell())
+    report(1)
 
 
-def _lines(path: Path, stream: IO[bytes]) -> Iterator[str]:
-    """Lines as text, a byte order mark dropped."""
-    for number, line in enumerate(stream, start=1):
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise AnswersError(
-                f"{path}: line {number}: byte {line[error.start]:#04x} is not UTF-8 text\n"
-                "Remedy: save the file as UTF-8 (in a spreadsheet: 'CSV UTF-8'), or:  iconv -f latin1 -t utf8 FILE > NEW"
-            ) from None
-        if "\0" in text:
-            raise AnswersError(
-                f"{path}: line {number}: a zero byte, so this is not a text file\nRemedy: export the answers as CSV."
-            )
-        yield text.removeprefix("\ufeff") if number == 1 else text
-
-
-def _refuse_utf16(path: Path, stream: IO[bytes]) -> None:
-    """UTF-16 is what spreadsheets call 'Unicode text'; say so instead of complaining about one byte."""
-    if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        raise AnswersError(
-            f"{path}: line 1: the text is UTF-16, not UTF-8\n"
-            "Remedy: save the file as 'CSV UTF-8', or:  iconv -f utf16 -t utf8 FILE > NEW"
-        )
-    stream.seek(0)
+def _text(path: Path) -> str:
+    try:
+        return decoded(path.read_bytes())
+    except ValueError as error:
+        raise AnswersError(f"{path}: {error}\nIn a spreadsheet, export the answers as CSV: 'CSV UTF-8'.") from None
 
 
 def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
     """Name of each known column -> its place."""
     names = [cell.strip().lower() for cell in header]
+    names = [_OF_ARENA[name] if _OF_ARENA.get(name, name) not in names else name for name in names]
     missing = [name for name in _REQUIRED if name not in names]
     if missing:
         hint = "the first line must name the columns"

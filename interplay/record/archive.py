@@ -67,7 +67,7 @@ class Repair:
         sealed: Episodes made from abandoned journals.
         empty: Ids of episodes that ended before their first step: their journals are removed.
         catalogued: Sealed files entered into the catalogue.
-        set_aside: Episode id -> why its journal was renamed: nothing in it can be read.
+        set_aside: Episode id -> why its journal was renamed: no step in it can be read.
         failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
         missing: Ids in the catalogue whose file is gone.
     """
@@ -319,6 +319,8 @@ class Archive:
     def seal(self, path: Path) -> Episode:
         """Turn a journal into a sealed episode in the catalogue; the journal is removed when both are safe.
 
+        Of a damaged one all before the damage is sealed, and its files stay, as `<name>.damaged`.
+
         Args:
             path: Any segment of the journal.
         Raises:
@@ -333,8 +335,7 @@ class Archive:
             target.parent.mkdir(parents=True, exist_ok=True)
             episode = seal(paths, target)
             self.catalogue(episode)
-            for segment in reversed(paths):
-                segment.unlink(missing_ok=True)
+            journal.remove(paths, keep=journal.DAMAGED in episode.statistics)
         return episode
 
     def keep(self, path: Path) -> Episode | None:
@@ -346,9 +347,14 @@ class Archive:
         paths = journal.segments(path.parent, journal.episode_of(path))
         if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
             with journal.claim(paths):
-                if not journal.holds_steps(paths):  # nor was another one made meanwhile
-                    for segment in reversed(paths):
-                        segment.unlink(missing_ok=True)
+                record = journal.Journal(paths)
+                if record.table(["step"]).num_rows == 1:  # nor was another one made meanwhile
+                    if record.is_damaged:
+                        raise RecordingError(
+                            f"{paths[0]} is damaged behind its first observation: no step of it can be read.\n"
+                            f"Set it aside with:  interplay episodes repair --data {self.root}"
+                        )
+                    journal.remove(paths, keep=False)
                     return None
         return self.seal(path)
 
@@ -410,7 +416,7 @@ class Archive:
     def repair(self, *, catalogue_files: bool = True) -> Repair:
         """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
 
-        Nothing that was played is deleted: a journal in which no observation can be read is renamed to `<name>.unreadable`.
+        Nothing that was played is deleted: a journal in which no step can be read is renamed to `<name>.unreadable`.
 
         Args:
             catalogue_files: Also look through `episodes/` for files without an entry, which is how a lost database is rebuilt.
@@ -429,7 +435,7 @@ class Archive:
             except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
                 reason = _said(paths[0], error)
                 try:
-                    if not catalogue_files or journal.holds_observations(paths):
+                    if not catalogue_files or journal.holds_steps(paths):
                         result.failed[name] = reason
                         continue
                     for path in paths:

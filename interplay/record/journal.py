@@ -1,23 +1,31 @@
 """The journal of a running episode: an Arrow IPC stream in segments `<episode>.<n>.arrows`.
 
-Each batch is one `write` of whole bytes, so whatever kills the writer, every batch before the last is readable; the reader
-stops at the first torn one. The writer holds a lock on its file while it lives, which tells abandoned journals from running
-ones. A segment written after a resume may begin at a step that an earlier one already has: the later one wins.
+Each batch is one `write` of whole bytes with a checksum, so whatever kills the writer, every batch before the last is
+readable; the reader stops at the first one that is torn or damaged, before anything parses it. The writer holds a lock on its
+file while it lives, which tells abandoned journals from running ones. A segment written after a resume may begin at a step that
+an earlier one already has: the later one wins.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import json
+import mmap
 import os
+import struct
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
+import xxhash
 
 from interplay.record.errors import RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
@@ -27,6 +35,13 @@ _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False
 _SMALL_BYTES = 1 << 15
 """A batch of no more is not compressed: it is frames, which the recorder has compressed, and some 20 buffers of 200 bytes, on
 which LZ4 spends eight times as long as on writing them, and zstd, or a pool of threads on a busy machine, more than that."""
+_CONTINUES = b"\xff\xff\xff\xff"
+END_OF_STREAM = _CONTINUES + bytes(4)
+_CHECK = struct.Struct("<8sQQ")
+_MARK = b"\x8eIPXXH3\n"
+"""End of a message's metadata, which readers of Arrow skip: the mark, the size of the body, and the XXH3-64 of all else."""
+DAMAGED = "damaged_journal"
+"""The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
@@ -62,9 +77,8 @@ class JournalWriter:
         try:
             self._fd = os.open(newborn, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
             fcntl.flock(self._fd, fcntl.LOCK_EX)
-            self._sink = _Collect()
-            self._stream = pa.ipc.new_stream(self._sink, self.schema, options=_OPTIONS)
-            self._commit()
+            self._messages = Messages(self.schema)
+            self._append(self._messages.schema)
             if path.exists():
                 raise FileExistsError(path)
             os.rename(newborn, path)
@@ -81,11 +95,7 @@ class JournalWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a batch; when this returns it has left the process."""
         self._check_open()
-        if self._rows and batch.nbytes <= _SMALL_BYTES:
-            self._sink.write(batch.serialize().to_pybytes())
-        else:
-            self._stream.write_batch(batch)  # after the schema, where it is the first
-        self._commit()
+        self._append(self._messages.batch(batch))
         self._rows += batch.num_rows
 
     def finish(self, end: End) -> None:
@@ -94,9 +104,7 @@ class JournalWriter:
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
         measures = json.dumps([one.to_json() for one in end.measures])
         metadata = {_OUTCOME: end.outcome, _OUTCOME_CHECK: json.dumps(end.outcome_check), _STATISTICS: measures}
-        self._stream.write_batch(empty, custom_metadata=metadata)
-        self._stream.close()
-        self._commit()
+        self._append(self._messages.batch(empty, metadata) + END_OF_STREAM)
         try:
             os.fsync(self._fd)
         except OSError as error:
@@ -114,9 +122,8 @@ class JournalWriter:
         if self._fd < 0:
             raise RecordingError(f"{self.path} is closed; this recorder has finished or failed before")
 
-    def _commit(self) -> None:
-        """Write out what the stream produced since the last call, or leave the file as it was."""
-        data = self._sink.take()
+    def _append(self, data: bytes) -> None:
+        """Write this out, or leave the file as it was."""
         try:
             done = 0
             while done < len(data):
@@ -129,28 +136,139 @@ class JournalWriter:
         self._size += len(data)
 
 
-class _Collect:
-    """A sink for Arrow that keeps bytes until they are written in one go."""
+class Messages:
+    """Makes the messages of a segment, each with its checksum."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = _with_check(schema.serialize().to_pybytes())
+        self._sink = io.BytesIO()
+        self._stream = pa.ipc.new_stream(self._sink, schema, options=_OPTIONS)
+        self._stream.write_batch(pa.RecordBatch.from_pylist([], schema=schema))  # it writes the schema before its first batch
+        self._take()
+
+    def batch(self, batch: pa.RecordBatch, metadata: Mapping[str, str] | Mapping[bytes, bytes] | None = None) -> bytes:
+        """One batch, with what is said of it."""
+        if not metadata and batch.nbytes <= _SMALL_BYTES:
+            return _with_check(batch.serialize().to_pybytes())
+        self._stream.write_batch(batch, custom_metadata=metadata)
+        return _with_check(self._take())
+
+    def _take(self) -> bytes:
+        data = self._sink.getvalue()
+        self._sink.seek(0)
+        self._sink.truncate()
+        return data
+
+
+def _with_check(message: bytes) -> bytes:
+    body = 8 + int.from_bytes(message[4:8], "little")
+    size = (body - 8 + _CHECK.size).to_bytes(4, "little")
+    head = b"".join((_CONTINUES, size, message[8:body], _MARK, (len(message) - body).to_bytes(8, "little")))
+    rest = memoryview(message)[body:]
+    return b"".join((head, _digest(head, rest), rest))
+
+
+def _digest(head: bytes | memoryview, body: bytes | memoryview) -> bytes:
+    digest = xxhash.xxh3_64(head)
+    digest.update(body)
+    return digest.intdigest().to_bytes(8, "little")
+
+
+class Segment:
+    """One segment, read up to the first message that is torn or damaged; `close` it.
+
+    One of a release that wrote no checksums is read by a process that may die of it, which copies what is right.
+
+    Attributes:
+        header, schema: Of its first message.
+        is_whole: Whether all of the file was right; known when its batches have been read.
+    Raises:
+        RecordingError: If the file is empty, cut off before its header ended, damaged there, or no journal.
+    """
 
     closed = False
 
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
+    def __init__(self, path: Path) -> None:
+        self.is_whole = False
+        self._file: BinaryIO | None = None
+        try:
+            self._file = path.open("rb")
+            if _is_of_before(self._file):
+                self._file.close()
+                self._file = io.BytesIO(_copied(path, path.stat().st_mtime_ns))
+            self._rewind()
+            self.schema = pa.ipc.read_schema(pa.py_buffer(self._message()))
+            self.header = Header.from_json(json.loads((self.schema.metadata or {})[METADATA_KEY]))
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+            self.close()
+            raise unreadable(path, error) from error
 
-    def write(self, data: bytes) -> int:
-        self._parts.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing to do: `take` decides when bytes leave."""
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
+        """The whole batches, in order; the end marker is an empty one."""
+        names = names_now(self.schema.names, self.header)
+        included = None if columns is None else [names.index(name) for name in columns]
+        self._rewind()
+        stream = pa.ipc.open_stream(self, options=pa.ipc.IpcReadOptions(included_fields=included, use_threads=False))
+        while True:
+            try:
+                batch, metadata = stream.read_next_batch_with_custom_metadata()
+            except (StopIteration, OSError):
+                return
+            if names != self.schema.names:
+                batch = batch.rename_columns(names_now(batch.schema.names, self.header))
+            yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
 
     def close(self) -> None:
-        self.closed = True
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
 
-    def take(self) -> bytes:
-        data = b"".join(self._parts)
-        self._parts.clear()
-        return data
+    def _rewind(self) -> None:
+        assert self._file is not None
+        self._left = self._file.seek(0, os.SEEK_END)
+        self._file.seek(0)
+        self._ready = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        """Of the messages that are right; for Arrow, whose reads do not go over the end of one."""
+        if not self._ready:
+            self._ready = memoryview(self._message())
+        taken, self._ready = self._ready[:size], self._ready[size:]
+        return bytes(taken)
+
+    def _message(self) -> bytes:
+        """The next message; nothing after the last that is right."""
+        assert self._file is not None
+        prefix = self._file.read(8)
+        size = int.from_bytes(prefix[4:], "little")
+        if prefix == END_OF_STREAM:
+            self._left -= 8
+        elif prefix[:4] == _CONTINUES and _CHECK.size < size <= self._left - 8:
+            metadata = self._file.read(size)
+            mark, body_size, _ = _CHECK.unpack(metadata[-_CHECK.size :])
+            if mark == _MARK and body_size <= self._left - 8 - size:
+                body = self._file.read(body_size)
+                if _digest(prefix + metadata[:-8], body) == metadata[-8:]:
+                    self._left -= 8 + size + body_size
+                    return b"".join((prefix, metadata, body))
+        self.is_whole = self._left == 0
+        return b""
+
+
+def _is_of_before(file: BinaryIO) -> bool:
+    """Whether a file is a stream of Arrow in which no message has a checksum."""
+    if file.read(4) != _CONTINUES or _MARK in file.read(1 << 16):
+        return False
+    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return content.find(_MARK) < 0
+
+
+@lru_cache(8)
+def _copied(path: Path, changed_ns: int) -> bytes:
+    """What is right in a segment without checksums, with checksums; and a torn word behind it, if that is not all."""
+    command = [sys.executable, "-m", "interplay.record.old_journal", str(path)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.stdout + bytes(done.returncode != 0)
 
 
 def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
@@ -221,38 +339,48 @@ def read_header(path: Path) -> Header:
     """The header of a segment.
 
     Raises:
-        RecordingError: If the file is empty, cut off before its header ended, or no journal.
+        RecordingError: As `Segment`.
     """
+    with closing(Segment(path)) as segment:
+        return segment.header
+
+
+def remove(paths: Sequence[Path], *, keep: bool) -> None:
+    """Remove segments. One in which something cannot be read, and with `keep` all, only get a name that no reader looks for."""
+    for path in reversed(paths):
+        if keep or not _is_whole(path):
+            path.rename(path.with_name(f"{path.name}.damaged"))
+        else:
+            path.unlink()
+
+
+def _is_whole(path: Path) -> bool:
     try:
-        with pa.OSFile(str(path)) as file:
-            return _header_of(pa.ipc.open_stream(file).schema)
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
-        raise unreadable(path, error) from error
-
-
-def _header_of(schema: pa.Schema) -> Header:
-    return Header.from_json(json.loads((schema.metadata or {})[METADATA_KEY]))
+        with closing(Segment(path)) as segment:
+            ends = [end for _, end in segment.batches(["step"])]
+            return segment.is_whole or any(ends[-1:])
+    except RecordingError:  # in one or two words nothing was recorded
+        return path.stat().st_size <= len(END_OF_STREAM)
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
     """The error for a file that is not a journal."""
     size = path.stat().st_size if path.exists() else 0
-    found = "an empty file" if size == 0 else f"{size} bytes that do not begin like a journal"
+    found = "an empty file" if size == 0 else f"{size} bytes that do not begin like a journal, or are damaged there"
     return RecordingError(
         f"{path}: {found}; expected an Arrow stream written by Interplay ({type(error).__name__}).\n"
-        "Its writer was probably stopped before the first observation. Set it aside with:  "
+        "Its writer was stopped before the first observation, or the disk changed it. Set it aside with:  "
         f"interplay episodes repair --data {path.parent.parent}"
     )
 
 
 def holds_steps(paths: Sequence[Path]) -> bool:
-    """Whether more than the first observation was recorded.
-
-    Raises:
-        RecordingError: If the first segment cannot be read.
-    """
-    batches = Journal(paths).batches(["step"])
-    return sum(batch.num_rows for batch, _ in zip(batches, range(2), strict=False)) > 1
+    """Whether more than the first observation can be read."""
+    try:
+        batches = Journal(paths).batches(["step"])
+        return sum(batch.num_rows for batch, _ in zip(batches, range(2), strict=False)) > 1
+    except RecordingError:
+        return False
 
 
 def holds_observations(paths: Sequence[Path]) -> bool:
@@ -267,26 +395,9 @@ def holds_observations(paths: Sequence[Path]) -> bool:
 
 
 def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
-    """The whole batches of a segment, in order; the end marker is an empty one. Stops at a torn one."""
-    with pa.OSFile(str(path)) as file:
-        try:
-            schema = pa.ipc.open_stream(file).schema
-            file.seek(0)
-            header = _header_of(schema)
-            names = names_now(schema.names, header)
-            included = None if columns is None else [names.index(name) for name in columns]
-            options = pa.ipc.IpcReadOptions(included_fields=included, use_threads=False)
-            stream = pa.ipc.open_stream(file, options=options)
-        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
-            raise unreadable(path, error) from error
-        while True:
-            try:
-                batch, metadata = stream.read_next_batch_with_custom_metadata()
-            except (StopIteration, pa.ArrowException, OSError):
-                return
-            if names != schema.names:
-                batch = batch.rename_columns(names_now(batch.schema.names, header))
-            yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
+    """As `Segment.batches`."""
+    with closing(Segment(path)) as segment:
+        yield from segment.batches(columns)
 
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
@@ -303,7 +414,8 @@ class Journal:
         paths: Segments, oldest first.
 
     Attributes:
-        end: The end marker, once all batches have been read.
+        end: The end marker, once all batches have been read; None if something before it is damaged.
+        is_damaged: Whether something that was recorded could not be read, once all batches have been.
     Raises:
         RecordingError: If the first one cannot be read. A later unreadable one counts as not written.
     """
@@ -312,37 +424,43 @@ class Journal:
         if not paths:
             raise RecordingError("there is no journal to read")
         self.header = read_header(paths[0])
-        self.paths = [paths[0]]
-        self._newest = paths[-1]
-        firsts = [self.header.first_step]
-        for path in paths[1:]:
-            try:
-                firsts.append(read_header(path).first_step)
-            except RecordingError:
-                continue
-            self.paths.append(path)
+        self.paths = list(paths)
         self.end: End | None = None
+        self.is_damaged = False
         self._ends: list[int] = []
         """For each segment the step at which a later one takes over."""
-        for index in range(len(self.paths)):
-            later = [firsts[other] for other in range(index + 1, len(self.paths)) if holds_observations([self.paths[other]])]
+        for index in range(len(paths)):
+            later = [read_header(path).first_step for path in paths[index + 1 :] if holds_observations([path])]
             self._ends.append(min(later, default=2**31 - 1))
 
     @property
     def next_path(self) -> Path:
         """The segment that whoever goes on with the episode writes."""
-        return self._newest.with_name(f"{self.header.episode}.{int(self._newest.name.split('.')[-2]) + 1}.arrows")
+        return self.paths[-1].with_name(f"{self.header.episode}.{int(self.paths[-1].name.split('.')[-2]) + 1}.arrows")
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Batches of these columns over all segments, without what later segments replace."""
+        """Batches of these columns over all segments, without what later segments replace, up to the first missing step."""
         names = ["step", *(name for name in columns if name != "step")]
+        num_rows, self.is_damaged = 0, False
         for path, end in zip(self.paths, self._ends, strict=True):
-            for batch, self.end in read_batches(path, names):
-                steps = batch.column("step").to_numpy()
-                if len(steps) and steps[-1] >= end:
+            try:
+                segment = Segment(path)
+            except RecordingError:
+                self.is_damaged |= not _is_whole(path)
+                continue
+            with closing(segment):
+                for batch, self.end in segment.batches(names):
+                    steps = batch.column("step").to_numpy()
+                    if len(steps) and steps[0] > num_rows:
+                        self.is_damaged, self.end = True, None
+                        return
                     batch = batch.slice(0, int((steps < end).sum()))
-                if batch.num_rows:
-                    yield batch.select(list(columns))
+                    if batch.num_rows:
+                        num_rows, self.is_damaged = int(steps[batch.num_rows - 1]) + 1, False  # who resumed went on from here
+                        yield batch.select(list(columns))
+                self.is_damaged |= not segment.is_whole and self.end is None
+        if self.is_damaged:
+            self.end = None
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Everything but frames (or the named columns) as one table in memory; sets `end`."""

@@ -18,7 +18,7 @@ import zstandard
 
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError
-from interplay.record.journal import End, Journal
+from interplay.record.journal import DAMAGED, End, Journal
 from interplay.record.picture_changes import unpacked
 from interplay.record.rewards import NONFINITE_REWARDS, total_of
 from interplay.record.schema import CHANGES, DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
@@ -42,6 +42,8 @@ def seal(paths: list[Path], target: Path) -> Episode:
         The episode, with `sha256` and `size_bytes` set.
     Raises:
         RecordingError: If the journal holds no observation, or the disk is full (then nothing is left of the target).
+
+    What cannot be read of a damaged journal is left out with all that follows; the statistic `damaged_journal` says so.
     """
     journal = Journal(paths)
     table = journal.table()
@@ -50,6 +52,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
             f"the journal of episode {journal.header.episode} holds no observation yet; there is nothing to seal"
         )
     facts, rows = _shift(journal.header, table, journal.end)
+    facts["statistics"] |= {DAMAGED: 1} if journal.is_damaged else {}
     episode = Episode(**facts, path=target)
     check = {} if journal.end is None else journal.end.outcome_check
     measures = [] if journal.end is None else [one.to_json() for one in journal.end.measures]
@@ -179,7 +182,7 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
     last = np.zeros(num_pixels, np.uint8)
     count = 0
     for batch in journal.batches(["frame"]):
-        for picture in islice(_pictures(batch, last), batch.num_rows):
+        for picture in islice(pictures(batch, last), batch.num_rows):
             pixels[count] = picture
             count += 1
             if count == size:
@@ -189,7 +192,7 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
         yield group.slice(0, count)
 
 
-def _pictures(batch: pa.RecordBatch, last: np.ndarray) -> Iterator[np.ndarray]:
+def pictures(batch: pa.RecordBatch, last: np.ndarray) -> Iterator[np.ndarray]:
     """The pictures of a batch of a journal, each valid until the next; `last` is the one before, and becomes each of them."""
     block = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
     if batch.schema.field(0).metadata == CHANGES:

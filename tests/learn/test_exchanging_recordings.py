@@ -399,11 +399,17 @@ def folder(published, tmp_path):
 
 
 def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
+    place = folder / "find-cave"
+    (place / "._lonely.mp4").write_bytes(b"a Mac's notes")
+    shutil.copy(DATA / "short-video.mp4", place / "latin.mp4")
+    first, rest = (DATA / "wheel.jsonl").read_bytes().split(b"\n", 1)
+    (place / "latin.jsonl").write_bytes(first[:-1] + b', "name": "caf\xe9"}\n' + rest)
     status, said = run(capsys, "demos", "check", folder, "--json")
     found = {Path(one["path"]).stem: one for one in json.loads(said)["recordings"]}
     assert status == 1
     said = {stem: " ".join(one["problems"]) for stem, one in found.items() if one["problems"]}
-    assert sorted(said) == ["cut", "lonely", "long"]
+    assert sorted(said) == ["cut", "latin", "lonely", "long"]
+    assert "line 1 of latin.jsonl is no JSON object" in said["latin"]
     assert "is damaged: it is cut off" in said["cut"]
     assert said["lonely"].startswith(f"it has no video: there is no file {folder / 'find-cave' / 'lonely.mp4'}")
     assert "10 lines, and 4 frames" in said["long"]
@@ -411,7 +417,7 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     status, said = run(capsys, "demos", "import", folder, "--data", tmp_path / "data", "--json")
     document = json.loads(said)
     assert status == 1
-    assert sorted(document["refused"]) == ["cut", "lonely", "long"]
+    assert sorted(document["refused"]) == ["cut", "latin", "lonely", "long"]
     assert sorted(document["imported"]) == STEMS
     assert list(document["left_out"]) == [BAD]
     with closing(interplay.record.open(tmp_path / "data")) as archive:

@@ -66,11 +66,32 @@ def test_without_time_the_files_order_counts(answers_file):
         GOOD.replace("\n", "\n\n").encode() + b"   \n,,\n",
         b" Left , RIGHT,outcome\n ada ,bob, LEFT \n",
         b'"left","right","outcome"\n"ada","bob","left"\n',
+        GOOD.replace("\n", "\r").encode(),
     ],
-    ids=["byte order mark", "windows line ends", "no last line end", "empty lines", "spaces and capitals", "quotes"],
+    ids=[
+        "byte order mark",
+        "windows line ends",
+        "no last line end",
+        "empty lines",
+        "spaces and capitals",
+        "quotes",
+        "old Mac",
+    ],
 )
 def test_harmless_variations_are_read(answers_file, content):
     assert read_answers(answers_file(content)) == [Comparison("ada", "bob", "left")]
+
+
+def test_answers_of_lmarena_are_read_by_its_own_names(answers_file):
+    path = answers_file(
+        "question_id,model_a,model_b,winner,judge,tstamp\n1,ada,bob,model_a,x,1.5\n2,ada,bob,model_b,x,2.5\n"
+        "3,ada,bob,tie,x,3.5\n4,ada,bob,tie (bothbad),x,4.5\n"
+    )
+    answers = read_answers(path)
+    assert [one.outcome for one in answers] == ["left", "right", "draw", "draw"]
+    assert {(one.left, one.right, one.judge) for one in answers} == {("ada", "bob", "x")}
+    assert answers[0].time == datetime.fromtimestamp(1.5, UTC)
+    assert [one.outcome for one in read_judgements(path)] == ["left", "right", "draw", "draw"]
 
 
 def test_names_may_hold_commas_quotes_line_breaks_and_any_script(answers_file):

@@ -320,9 +320,7 @@ def test_a_journal_and_a_file_of_before_outcome_checks_are_read(archive, invader
     recorder.flush()
     writer = recorder._writer
     empty = pa.RecordBatch.from_pylist([], schema=writer.schema)
-    writer._stream.write_batch(empty, custom_metadata={"outcome": "quit"})  # as the end marker was
-    writer._stream.close()
-    writer._commit()
+    writer._append(writer._messages.batch(empty, {"outcome": "quit"}) + journal.END_OF_STREAM)  # as the end marker was
     writer.close()
     episode = archive.seal(recorder.path)
     assert (episode.outcome, episode.num_steps, episode.outcome_check) == ("quit", 5, {})

@@ -212,11 +212,13 @@ def test_long_bytes_stay_compressed_in_memory():
 # The import
 
 
-def played(game, seats=("player",), *, agents=("game_0>player_0",), reward=lambda rewards: rewards):
-    """Steps as CrowdPlay stored them, of a console that began without waiting."""
+def played(game, seats=("player",), *, agents=("game_0>player_0",), reward=lambda rewards: rewards, waits=0):
+    """Steps as CrowdPlay stored them, of a console that began without waiting, or after some steps without action."""
     task = find(game)
     env = make(replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": 0})))
     env.reset(seed=0)
+    for _ in range(waits):
+        env.step(0)
     rng = np.random.default_rng(3)
     steps, action = [], dict.fromkeys(agents, 0)
     for number in range(NUM_STEPS):
@@ -302,6 +304,7 @@ def data_set(tmp_path_factory):
         tmp_path_factory.mktemp("crowdplay") / "crowdplay_atari-v0",
         {
             "a1000000proved": ("space_invaders", "insideout", packed(alone)),
+            "a1500000waited": ("space_invaders", "insideout", packed(played("atari/space_invaders", waits=2))),
             "a2000000changed": ("space_invaders", "insideout", packed(other)),
             "a3000000strange": ("space_invaders", "plain", packed(strange)),
             "a4000000together": ("space_invaders_2p", "cooperative", packed(together)),
@@ -332,14 +335,14 @@ def imported(data_set, tmp_path_factory):
 
 def test_each_episode_is_proved_or_kept_with_the_reason(imported):
     archive, result = imported
-    assert {episode.id for episode in result.proved} == {"a1000000proved", "a4000000together"}
+    assert {episode.id for episode in result.proved} == {"a1000000proved", "a1500000waited", "a4000000together"}
     assert {name: reason.partition(";")[0] for name, reason in result.kept.items()} == {
         "a2000000changed": "the replay shows another observation at step 20",
         "a3000000strange": "the replay shows another observation at step 7",
         "a5000000left": "the replay gives another reward at step 9",
     }
     assert all("stored no picture after the last step" in reason for reason in result.kept.values())
-    for name in ("a1000000proved", "a4000000together"):
+    for name in ("a1000000proved", "a1500000waited", "a4000000together"):
         episode = archive.get(name)
         assert verify(episode).equal
         assert (episode.num_steps, episode.outcome) == (NUM_STEPS, "quit")
@@ -358,6 +361,10 @@ def test_kept_episodes_hold_every_picture_and_who_acted(imported, data_set):
     stored = [step["prev_obs"]["game_0>player_0"]["image"] for step in written]
     assert all(map(np.array_equal, pictures, [*stored, stored[-1]]))
     assert episode.actions().tolist() == [MINIMAL[step["action"]["game_0>player_0"]["game"]] for step in written]
+    shown = {one.name: one.value for one in archive.get("a1000000proved").live_measures}
+    del shown["lives_lost"]  # of the info, which is not brought
+    assert {one.name: one.value for one in episode.live_measures} == shown
+    assert {"right_side", "aliens_hit"} <= shown.keys()  # of the console's memory, which the file holds
     strange = list(archive.get("a3000000strange").raw_observations())
     assert (strange[7] == 1).all()
     left = archive.get("a5000000left")
@@ -392,7 +399,7 @@ def test_the_command_says_what_came_of_each_and_adds_nothing_twice(imported, dat
         main(["episodes", "import", str(data_set), "--format", "crowdplay", "--data", str(archive.root), "--json"])
     document = json.loads(capsys.readouterr().out)
     assert ended.value.code == 1
-    assert len(document["there_already"]) == 5
+    assert len(document["there_already"]) == 6
     assert {name: len(found) for name, found in document.items() if name != "there_already"} == {
         "proved": 0,
         "kept": 0,

@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import subprocess
+from typing import ClassVar
 
 import av
 import gymnasium
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from user_loop import cartpoles
 
+import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
@@ -50,6 +52,48 @@ def same_episode(one, other):
         assert one.steps().column(name).to_pylist() == other.steps().column(name).to_pylist()
     for name in ("id", "task_hash", "seed", "outcome", "seats", "created_at", "terminated", "truncated"):
         assert getattr(one, name) == getattr(other, name)
+
+
+class Short(gymnasium.Env):
+    """Ends after three steps, with numbers that only 64 bits without a sign can hold."""
+
+    metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 10}
+    action_space = gymnasium.spaces.Discrete(2)
+    observation_space = gymnasium.spaces.Box(0, 2**64 - 1, (2,), np.uint64)
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._step = 0
+        return np.array([2**64 - 1, 0], np.uint64), {}
+
+    def step(self, action):
+        self._step += 1
+        return np.array([2**64 - 1 - self._step, action], np.uint64), 1.0, self._step == 3, False, {}
+
+    def render(self):
+        return np.full((16, 16, 3), self._step, np.uint8)
+
+
+@pytest.mark.parametrize(("export", "room"), FORMATS)
+def test_games_of_a_few_steps_and_very_large_numbers_go_there_and_back(
+    record, archive, make_cartpole, tmp_path, monkeypatch, export, room
+):
+    """The encoder of a video keeps its first pictures for itself, so there is no file yet when the second game comes."""
+    spec = gymnasium.envs.registration.EnvSpec("Short-v0", entry_point=Short, disable_env_checker=True)
+    monkeypatch.setitem(gymnasium.registry, "Short-v0", spec)
+    played = [record(make_cartpole(env_id="gym:Short-v0"), num_steps=9, seed=seed).episode for seed in (1, 2, 3)]
+    (written,) = export(played, str(tmp_path / "out")).datasets
+    assert (written.num_episodes, written.num_steps) == (3, 9)
+    other = interplay.record.open(tmp_path / "other")
+    imported = room.import_data_sets(other, str(tmp_path / "out"))
+    assert len(imported.proved) == 3
+    for one in played:
+        same_episode(one, other.get(one.id))
+        np.testing.assert_array_equal(one.raw_observations(), other.get(one.id).raw_observations())
+    other.close()
 
 
 @pytest.mark.parametrize(("export", "room"), FORMATS)

@@ -6,6 +6,7 @@ import functools
 import json
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import gymnasium
 import h5py
@@ -24,6 +25,7 @@ from interplay.envs.observation import observe
 from interplay.record import RecordingError, verify
 from interplay.record.exchange.proving import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.exchange.writing import ExportError
 from interplay.record.minari import exporting
 from interplay.record.minari.importing import import_data_sets
 from interplay.tasks import Task, find
@@ -135,6 +137,38 @@ def test_seats_are_data_sets_and_come_back_as_one_game(archive, other, tmp_path)
         import_data_sets(other, str(tmp_path / "out" / written[0].id))
 
 
+def test_a_part_whose_name_is_a_folder_in_their_files_is_refused(archive, record, make_cartpole, tmp_path, monkeypatch):
+    class Parts(gymnasium.Env):
+        metadata: ClassVar = {"render_modes": ["rgb_array"], "render_fps": 10}
+        action_space = gymnasium.spaces.Discrete(2)
+        observation_space = gymnasium.spaces.Dict(
+            {"arm": gymnasium.spaces.Dict({"left/joint": gymnasium.spaces.Box(0, 1, (1,))})}
+        )
+
+        def __init__(self, render_mode=None):
+            self.render_mode = render_mode
+
+        def render(self):
+            return np.zeros((16, 16, 3), np.uint8)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            return {"arm": {"left/joint": np.zeros(1, np.float32)}}, {}
+
+        def step(self, action):
+            return {"arm": {"left/joint": np.ones(1, np.float32)}}, 0.0, True, False, {}
+
+    spec = gymnasium.envs.registration.EnvSpec("Parts-v0", entry_point=Parts, disable_env_checker=True)
+    monkeypatch.setitem(gymnasium.registry, "Parts-v0", spec)
+    played = record(make_cartpole(env_id="gym:Parts-v0"), num_steps=1).episode
+    with pytest.raises(
+        ExportError, match=r"'arm.left/joint' is a part of observations or actions, and a slash makes a folder"
+    ) as refused:
+        export([played], str(tmp_path / "out"), observations="environment")
+    assert "--format hugging-face" in str(refused.value)
+    assert not (tmp_path / "out").exists() or not list((tmp_path / "out").rglob("*.hdf5"))
+
+
 def change(folder, dataset_id, what):
     """Change one number of the first episode of a data set."""
     with h5py.File(folder / dataset_id / "data" / "main_data.hdf5", "a") as file:
@@ -203,6 +237,43 @@ def test_a_data_set_of_others_is_proved_or_kept(other):
         assert episode.task_id == "gymnasium/pendulum-v1"
         assert verify(episode).equal
     assert len(import_data_sets(other, "theirs/pendulum-v0").there_already) == 3
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_folder_that_is_no_data_set_does_not_hide_the_others(other, own_folder):
+    """Somebody's notes, a collector that is still open, a description that is cut off; and Minari's arrow format, which has a
+    description in each episode."""
+    for data_format in ("hdf5", "arrow"):
+        name = f"theirs/{data_format}-v0"
+        episodes = [buffers("Pendulum-v1", seed=seed) for seed in (4, 5)]
+        minari.create_dataset_from_buffers(name, episodes, "Pendulum-v1", data_format=data_format)
+    for place, text in (("", "{}"), ("tmp1a2b", '{"total_steps": 3}'), ("notes", "mine"), ("cut-v0/data", '{"dataset_id')):
+        (own_folder / place).mkdir(exist_ok=True, parents=True)
+        (own_folder / place / "metadata.json").write_text(text)
+    imported = import_data_sets(other, str(own_folder))
+    assert (len(imported.proved), len(imported.kept)) == (2, 2)
+    ((place, reason),) = imported.refused.items()
+    assert place == str(own_folder / "cut-v0" / "data")
+    assert "metadata.json is no description of a data set" in reason
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_sizes_that_the_file_does_not_hold_are_refused_before_memory_is_asked_for(other, own_folder):
+    minari.create_dataset_from_buffers("theirs/pendulum-v0", [buffers("Pendulum-v1", seed=4)], "Pendulum-v1")
+
+    def stretch(episode):
+        del episode["observations"]
+        episode.create_dataset("observations", (2**40, 3), np.float32, chunks=(1024, 3))
+
+    file = own_folder / "theirs" / "pendulum-v0" / "data" / "metadata.json"
+    whole = file.read_text()
+    file.write_text(json.dumps(json.loads(whole) | {"total_episodes": 10**12}))
+    with pytest.raises(RecordingError, match="it says that it has 1,000,000,000,000 episodes, and holds 1"):
+        import_data_sets(other, str(own_folder))
+    file.write_text(whole)
+    change(own_folder, "theirs/pendulum-v0", stretch)
+    with pytest.raises(RecordingError, match=r"observations has the shape .* bytes, and 0 bytes are stored of it"):
+        import_data_sets(other, str(own_folder))
 
 
 @pytest.mark.filterwarnings("ignore")

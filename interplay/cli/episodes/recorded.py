@@ -263,6 +263,8 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
     Deletes nothing that was played, and goes on after a file that cannot be repaired. Exit 1 when there was one.
     """
+    from interplay.record.journal import DAMAGED
+
     archive: Archive = open_archive(data, database, must_exist=True)
     with working("sealing journals and looking through the episodes folder"):
         result = archive.repair()
@@ -276,6 +278,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     }
     lines = [
         f"sealed {item.id}: {amount(item.num_steps, 'step')} of {item.task_id} by {item.actor}, {item.outcome}"
+        + ("; its journal is damaged behind them, and stays as journal/*.damaged" if DAMAGED in item.statistics else "")
         for item in result.sealed
     ]
     lines += [f"removed {name}: it ended before its first step" for name in result.empty]

@@ -13,6 +13,7 @@ from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, prog
 from interplay.study.errors import QuizAnswerError, QuizError
 from interplay.study.quiz import Quiz
 from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+from interplay.tables import read_text
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
@@ -124,7 +125,7 @@ def export(
         form = question_form(found, np.random.default_rng(chosen), picture_base=picture_base)
         files = {f"{found.id}-questions.xml": form, f"{found.id}-answers.xml": answer_key(found)}
     else:
-        files = {f"{found.id}.toml": Path(found.source).read_text(encoding="utf-8")}
+        files = {f"{found.id}.toml": read_text(Path(found.source), QuizError, hint="")}
     if kind is not Format.text:
         files |= {
             q.picture.name: q.picture.read() for q in found.questions if q.picture is not None and not q.picture.is_remote
@@ -188,13 +189,10 @@ def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
 
 def _answers(file: Path) -> list[tuple[str, Any]]:
     """(worker, answers) of a file; the worker is empty where it holds one person's answers."""
+    text = read_text(file, QuizAnswerError, hint="It should hold JSON: {question id: [texts of ticked options]}")
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise QuizAnswerError(
-            f"{file}: no such file\nIt should hold JSON: {{question id: [texts of ticked options]}}"
-        ) from None
-    except (OSError, ValueError) as error:
+        document = json.loads(text)
+    except ValueError as error:
         raise QuizAnswerError(f"{file}: not JSON: {error}") from None
     if not isinstance(document, list):
         return [("", document)]

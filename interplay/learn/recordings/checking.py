@@ -11,6 +11,7 @@ from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.names import RecordingName, RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError
 from interplay.record.mp4 import probe
+from interplay.tables import visible
 from interplay.wording import amount
 
 
@@ -46,7 +47,9 @@ def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, to
     for done, (path, task) in enumerate(files.items(), start=1):
         found.append(_check(folder, path, task))
         on_file(done, len(files))
-    lonely = {path.with_suffix("") for path in folder.rglob("*.mp4")} - {path.with_suffix("") for path in files}
+    lonely = {path.with_suffix("") for path in visible(folder.rglob("*.mp4"), folder)} - {
+        path.with_suffix("") for path in files
+    }
     found += [
         Checked(path.with_suffix(".jsonl"), None, 0, 0, ["the video has no lines; fetch it again:  interplay demos get"])
         for path in sorted(lonely)

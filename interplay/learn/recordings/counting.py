@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from interplay.files import write_json
 from interplay.learn.recordings.lines import read_lines
 from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, folder_of, task_ids, task_of, why_bad
+from interplay.tables import visible
 from interplay.tasks import find
 from interplay.wording import amount
 
@@ -74,7 +75,7 @@ def all_files(folder: Path) -> dict[Path, str | None]:
     """
     if not folder.is_dir():
         raise RecordingsError(f"there is no folder {folder}\nGive a folder with {', '.join(FOLDERS)} in it.")
-    files = sorted(path for path in folder.rglob("*.jsonl") if not path.name.startswith("."))
+    files = visible(folder.rglob("*.jsonl"), folder)
     if not files:
         raise RecordingsError(f"{folder} holds no recordings (*.jsonl)\nFetch some:  interplay demos get --help")
     odd = next((file for file in files if not file.name.isprintable()), None)

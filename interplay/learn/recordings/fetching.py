@@ -16,6 +16,7 @@ from interplay.files import alone, is_disk_full, to_disk
 from interplay.learn.recordings.index import ENDINGS, Entry, address_of, list_folder, read_list
 from interplay.learn.recordings.names import RecordingsError
 from interplay.record.exchange.line import Line, LineError
+from interplay.tables import decoded
 
 _MOST_LIST_BYTES = 64 << 20
 """Of a list; that of BEDD's 5,466 recordings of FindCave has 0.4 MB."""
@@ -65,7 +66,10 @@ def open_list(source: str) -> list[Entry]:
             raise FetchError(
                 f"{source} cannot be read: {error.strerror or error}\nGive a list's file or address, or a folder."
             ) from error
-    return read_list(text.decode("utf-8", errors="replace"), source)
+    try:
+        return read_list(decoded(text), source)
+    except ValueError as error:
+        raise FetchError(f"{source}: {error}") from None
 
 
 def fetch(

@@ -41,7 +41,7 @@ def raw_lines(path: Path) -> Iterator[bytes]:
 def _object(line: bytes) -> dict[str, Any] | None:
     try:
         frame = _decode(line)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         try:
             frame = json.loads(line)  # which takes NaN and other things that the quick reader refuses
         except (ValueError, RecursionError):

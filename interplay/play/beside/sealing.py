@@ -18,7 +18,7 @@ from interplay.parallel import give_way
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Sealed, Unpacker, decode_seal, pack_event
 from interplay.record import Episode, RecordingError
-from interplay.record.journal import episode_of
+from interplay.record.journal import DAMAGED, episode_of
 from interplay.record.measuring import measure_all
 
 NICENESS = 5
@@ -62,6 +62,8 @@ def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
     episode = archive.keep(path)
     if episode is None:
         return None
+    if DAMAGED in episode.statistics:
+        log.warning("the journal of %s is damaged after %d steps; it stays as %s.damaged", episode.id, episode.num_steps, path)
     _measure(archive, episode)
     return episode.id
 

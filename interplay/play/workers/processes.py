@@ -99,7 +99,7 @@ def state_of(pid: int) -> tuple[str, float]:
     along, so the time can fall.
     """
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:
         return "", 0.0
     waited_ns = 0

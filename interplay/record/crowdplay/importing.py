@@ -2,7 +2,8 @@
 
 CrowdPlay stored of each step what the player saw before it, but not what came of the last one. It stored no seed and no version
 of the emulator: a game began as the console does, without a draw, so actions decide everything where its world was not changed
-(some games of two began at places that were drawn). An episode is proved if a replay shows every picture, reward, memory of
+(some games of two began at places that were drawn). Its emulator for several players, with one, begins where ours is after two
+steps without action, so both beginnings are tried. An episode is proved if a replay shows every picture, reward, memory of
 the console and end that is stored.
 """
 
@@ -46,6 +47,8 @@ _GAMES = {
 }
 """CrowdPlay's name of a game for one -> ours, which is that of the cartridge."""
 _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
+_SEED, _NOOPS = 0, 2
+"""With this seed a world that waits for at most two steps waits for two."""
 _PERSON, _AGENT = 1, 2
 """Who acted in a step, as CrowdPlay writes it."""
 _NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
@@ -185,6 +188,7 @@ def _brought(published: Published) -> Brought:
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):
             raise RecordingError(f"{agent[:40]!r} gives action {wrong}, and {published.game} has {len(known)}\nFetch it again.")
     seats = dict(zip(task.seats, held.agents, strict=True))
+    waited = replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": _NOOPS}))
     names = {seat: _names(published, agent, set(held.kinds[agent])) for seat, agent in seats.items()}
     owners = {
         seat: Owner(names[seat][held.kinds[agent][0]], "human" if held.kinds[agent][0] == _PERSON else "agent")
@@ -209,7 +213,7 @@ def _brought(published: Published) -> Brought:
     return Brought(
         id=published.id,
         task=task,
-        seed=0,
+        seed=_SEED,
         owners=owners,
         outcome="" if held.is_over else "quit",
         created_at=published.created_at,
@@ -220,6 +224,8 @@ def _brought(published: Published) -> Brought:
         spaces=spaces,
         palette=None if indices is None else PALETTE,
         remark=_NOT_STORED,
+        memory=[] if None in held.memory else held.memory,  # type: ignore[arg-type]
+        starts=[waited] if len(seats) == 1 else [],
     )
 
 

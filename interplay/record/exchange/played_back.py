@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -43,6 +43,7 @@ class PlayedBack(PlayableEnv):
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
         pictures: What was seen beside the observations, one for each of them.
         observes_view: Whether the observations are pictures of which only the video is kept.
+        memory: The console's after each of the T steps, 128 bytes each, for statistics that read it.
     """
 
     def __init__(
@@ -56,13 +57,14 @@ class PlayedBack(PlayableEnv):
         pictures: Iterable[Frame] | None = None,
         *,
         observes_view: bool = False,
+        memory: Sequence[bytes] = (),
     ) -> None:
         self.task = task
         self.action_space, self.observation_space = action_space, observation_space
         self.observes_view = (palette is not None or observes_view) and pictures is None
         self.frame_policy = "video" if palette is None else "indexed"
         self._palette = palette
-        self._observations, self._steps = observations, steps
+        self._observations, self._steps, self._memory = observations, steps, memory
         self._pictures = None if pictures is None else iter(pictures)
         self._picture: Frame | None = None
         self._position = 0
@@ -96,6 +98,10 @@ class PlayedBack(PlayableEnv):
         if seen.ndim == 2:
             return Frame(np.stack([seen] * 3, axis=-1)) if self._palette is None else Frame(seen, self._palette)
         return Frame(seen if seen.ndim == 3 and seen.shape[2] == 3 else _BLANK)
+
+    def readings(self) -> dict[str, Callable[[], Any]]:
+        """The console's memory after the last step, where that is held."""
+        return {"ram": lambda: self._memory[self._position - 1]} if self._memory else {}
 
     def versions(self) -> dict[str, str]:
         """Nothing here changes what is seen."""

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -91,6 +91,8 @@ class Brought:
         pictures: Reads the pictures of an episode whose observations are something else; None where there are none.
         remark: What else is said of an episode that no replay proves.
         observes_view: Whether the observations are pictures of which only the video is kept.
+        memory: The console's after each step, where it is held, for statistics.
+        starts: Other tasks whose world may have been the one, tried where the first is not.
     """
 
     id: str
@@ -108,6 +110,8 @@ class Brought:
     pictures: Callable[[], Iterable[Frame]] | None = None
     remark: str = ""
     observes_view: bool = False
+    memory: Sequence[bytes] = ()
+    starts: Sequence[Task] = ()
 
 
 def check_names(task: Task) -> None:
@@ -256,11 +260,12 @@ class Importing:
         check_code(self._archive, brought.task, makes_world=False)
         reason = brought.why_not
         if not reason:
-            proved = self._proved(brought)
-            if isinstance(proved, Episode):
-                self.result.proved.append(proved)
-                return
-            reason = proved
+            for task in (brought.task, *brought.starts):
+                proved = self._proved(replace(brought, task=task))
+                if isinstance(proved, Episode):
+                    self.result.proved.append(proved)
+                    return
+                reason = reason or proved
         world = PlayedBack(
             brought.task,
             *brought.spaces,
@@ -269,6 +274,7 @@ class Importing:
             brought.palette,
             None if brought.pictures is None else brought.pictures(),
             observes_view=brought.observes_view,
+            memory=brought.memory,
         )
         episode = self._record(brought, RecordedEpisode(world, self._recorder(brought, world)), None)
         assert isinstance(episode, Episode)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.proving import Brought, Imported, Importing
+from interplay.tables import visible
 
 
 class Part(NamedTuple):
@@ -75,11 +76,7 @@ def find(place: str, document: str, name: str) -> list[Path]:
         RecordingError: If there is none.
     """
     root, depth = Path(place).resolve(), len(Path(document).parts)
-    found = sorted(
-        path.parents[depth - 1]
-        for path in root.rglob(document)
-        if not any(part.startswith(".") for part in path.relative_to(root).parts)  # what a killed export left
-    )
+    found = [path.parents[depth - 1] for path in visible(root.rglob(document), root)]  # a killed export leaves others
     if not found:
         raise RecordingError(
             f"there is no data set {name} in {root}: no file {document}\n"

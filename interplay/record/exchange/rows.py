@@ -111,7 +111,7 @@ class Description:
             RecordingError: If it is missing, or says what cannot be.
         """
         try:
-            said = json.loads(path.read_text())
+            said = json.loads(path.read_text("utf-8"))
             if said["format_version"] != FORMAT_VERSION:
                 raise ValueError(f"format_version is {said['format_version']}, and this release reads {FORMAT_VERSION}")
             palette = said["palette"]

@@ -157,6 +157,6 @@ def _made_of(episodes: Sequence[Episode], settings: object) -> str:
 def _said_of(document: Path) -> str | None:
     """What a data set says that it is made of."""
     try:
-        return str(json.loads(document.read_text())["made_of"])
+        return str(json.loads(document.read_text("utf-8"))["made_of"])
     except (OSError, ValueError, KeyError, TypeError):
         return None

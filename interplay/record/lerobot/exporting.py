@@ -129,7 +129,7 @@ class _Writer:
                 "meta/episodes/chunk_index": 0,
                 "meta/episodes/file_index": 0,
                 f"{OWN}facts": json.dumps(rows.facts),
-                f"{OWN}last_state": None if rows.observations is None else rows.observations[-1].tolist(),
+                f"{OWN}last_state": None if rows.observations is None else rows.observations[-1],
                 f"{OWN}last_frame": kept[-1] if kept else None,
                 f"{OWN}last_frame_hash": int(rows.frame_hashes[-1]),
             }

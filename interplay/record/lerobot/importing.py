@@ -53,7 +53,8 @@ class _DataSet:
         description = self._description
         observations = None
         if description.observation_space is not None:
-            observations = np.concatenate([numbers(table.column(STATE)), [said[f"{OWN}last_state"]]])
+            first = numbers(table.column(STATE))
+            observations = np.concatenate([first, np.array([said[f"{OWN}last_state"]], first.dtype)])
         hashes = [*table.column(FRAME_HASH).to_pylist(), said[f"{OWN}last_frame_hash"]]
         seats = description.action_spaces
         return Rows(

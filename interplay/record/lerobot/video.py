@@ -58,8 +58,8 @@ class VideoFile:
         self.num_frames += 1
 
     def size_bytes(self) -> int:
-        """What is in the file so far."""
-        return self.path.stat().st_size
+        """What is in the file so far; there is none before the encoder gives its first picture away."""
+        return self.path.stat().st_size if self.path.exists() else 0
 
     def close(self) -> None:
         """End the file."""

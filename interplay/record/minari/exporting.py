@@ -18,6 +18,7 @@ from interplay.envs.observation import observe, pipeline, pipeline_names
 from interplay.errors import unknown_name
 from interplay.files import write_json
 from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.exchange.vectors import leaves
 from interplay.record.exchange.writing import Advance, DataSet, Exported, ExportError, by_task, new_folder
 from interplay.record.gymnasium_task import spec_of
 from interplay.record.minari.places import METADATA, is_id, metadata, own_folder, require_minari
@@ -192,6 +193,12 @@ class _Writer:
         header, task = episode.header, episode.task
         palette = header.palette if self._observations == "pixels" else None
         self._space = space
+        for name, _ in (*leaves(space), *leaves(header.action_spaces[self._seat])):
+            if "/" in name:
+                raise ExportError(
+                    f"{task.id}: {name!r} is a part of observations or actions, and a slash makes a folder in Minari's files\n"
+                    "Export it to another format:  --format hugging-face"
+                )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of environments that JSON cannot hold: then there is none in the data set
             storage = MinariStorage.new(

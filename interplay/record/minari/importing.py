@@ -39,6 +39,9 @@ from interplay.record.minari.exporting import ENVIRONMENT
 from interplay.record.schema import Owner
 from interplay.tasks import Task
 
+_MOST_PACKED = 1100
+"""Bytes that one byte of a deflated file can stand for, at most (RFC 1951: 1032)."""
+
 
 def num_steps_in(place: str) -> int:
     """Steps of all data sets in a place.
@@ -46,7 +49,7 @@ def num_steps_in(place: str) -> int:
     Raises:
         RecordingError: If there is none.
     """
-    return sum(int(places.metadata(folder).get("total_steps", 0)) for folder in places.find(place))
+    return sum(int(places.metadata(folder).get("total_steps", 0)) for folder in places.find(place)[0])
 
 
 def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
@@ -63,7 +66,9 @@ def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], N
     places.require_minari()
     with Importing.to(archive) as importing:
         by_game: dict[tuple[str, str], dict[str, _Source]] = {}
-        for folder in places.find(place):
+        folders, refused = places.find(place)
+        importing.result.refused.update(refused)
+        for folder in folders:
             try:
                 source = _Source(folder)
             except InterplayError as error:
@@ -93,6 +98,7 @@ class _Source:
                 "it does not say its spaces, as data sets of Minari before 0.4.3 may\nWrite it again with a newer Minari first."
             )
         try:
+            _check_sizes(folder, said)
             self.dataset = MinariDataset(folder)
         except (ValueError, KeyError, TypeError, AssertionError, NotImplementedError, ImportError, OSError) as error:
             raise RecordingError(f"Minari cannot read it: {error}\nFetch or export it again.") from error
@@ -137,6 +143,23 @@ class _Source:
         self.why_not = self.why_not or why_not_made(self.task)
         self.seat, self.observations = self.task.seats[0], ENVIRONMENT
         self.actor = str(said.get("algorithm_name") or self.id)[:100]
+
+
+def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
+    """Refuse what would ask for more memory than its file can hold, before anything reads it."""
+    import h5py
+
+    def look(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.nbytes > (1 << 20) + _MOST_PACKED * (stored := item.id.get_storage_size()):
+            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, and {stored:,} bytes are stored of it")
+
+    held = sum(1 for _ in folder.glob(f"*/{places.METADATA}"))
+    if (path := folder / "main_data.hdf5").exists():
+        with h5py.File(path) as file:
+            held = len(file)
+            file.visititems(look)
+    if not 0 <= (count := int(said["total_episodes"])) <= held:
+        raise ValueError(f"it says that it has {count:,} episodes, and holds {held:,}")
 
 
 @dataclass(frozen=True)

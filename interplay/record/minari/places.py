@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.record.errors import RecordingError
+from interplay.tables import visible
 
 _ID = re.compile(r"(?!-)[-\w]+(/[-\w]+)*-v\d+")
 METADATA = "metadata.json"
@@ -44,8 +45,8 @@ def own_folder() -> Path:
     return get_dataset_path().resolve()
 
 
-def find(place: str) -> list[Path]:
-    """The `data` folders of the data sets that a place names, sorted.
+def find(place: str) -> tuple[list[Path], dict[str, str]]:
+    """The `data` folders of the data sets that a place names, sorted; and of those that cannot be read: folder -> why not.
 
     Args:
         place: An id, a data set's folder, or a folder of data sets.
@@ -53,18 +54,26 @@ def find(place: str) -> list[Path]:
         RecordingError: If there is none.
     """
     root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place).resolve()
-    found = sorted(
-        path.parent
-        for path in root.rglob(METADATA)
-        if not any(part.startswith(".") for part in path.relative_to(root).parts)  # what a killed export left
-    )
+    found: list[Path] = []
+    refused = {}
+    for path in sorted(visible(root.rglob(METADATA), root), key=lambda path: len(path.parts)):  # a killed export leaves others
+        if not set(found).isdisjoint(path.parents[1:]):  # Minari's arrow format has one in each episode
+            continue
+        try:
+            metadata(path.parent)
+            found.append(path.parent)
+        except RecordingError as error:  # elsewhere it is somebody else's, or of a data set that is being written
+            if path.parent.name == "data":
+                refused[str(path.parent)] = str(error)
     if not found:
+        if refused:
+            raise RecordingError("\n".join(refused.values()))
         raise RecordingError(
             f"there is no data set of Minari in {root}\n"
             "Give the folder of one, a folder of several, or the id of one that is here:  minari list local\n"
             "This command downloads nothing; fetch one first:  minari download NAME"
         )
-    return found
+    return sorted(found), refused
 
 
 def metadata(folder: Path) -> dict[str, Any]:
@@ -74,7 +83,7 @@ def metadata(folder: Path) -> dict[str, Any]:
         RecordingError: If that cannot be read.
     """
     try:
-        document = json.loads((folder / METADATA).read_text())
+        document = json.loads((folder / METADATA).read_text("utf-8"))
         if not isinstance(document, dict) or "dataset_id" not in document:
             raise ValueError("it names no dataset_id")
     except (OSError, ValueError) as error:

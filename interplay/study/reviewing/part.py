@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.study.errors import StudyError
-from interplay.tables import Table, read_text
+from interplay.tables import Table, read_text, visible
 
 QUESTIONS: Mapping[str, str] = {
     "can_be_done": "Can it be done with what the player has and finds?",
@@ -67,7 +67,7 @@ def review_taken_in(table: Table, folder: Path | None) -> dict[str, Any]:
     documents = []
     for name in table.texts("instances"):
         path = (folder or Path()) / name
-        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        files = visible(path.glob("*.json"), path) if path.is_dir() else [path]
         if not files:
             raise table.error("instances", f"{name}: holds no .json file", "name a folder of instances, or a file")
         for file in files:

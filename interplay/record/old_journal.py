@@ -1,0 +1,72 @@
+"""Copies what is right in a segment without checksums, of a release before 0.2, to standard output, with checksums.
+
+`interplay.record.journal` runs it as a process of its own: Arrow checks nothing that it reads, so a damaged file may kill it.
+Exit status 0 means that all of the file was right.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+
+from interplay.record import spaces
+from interplay.record.journal import Messages
+from interplay.record.schema import METADATA_KEY, Header, frame_hash, names_now
+from interplay.record.seal import pictures
+
+
+def copy(path: str, out: BinaryIO) -> bool:
+    """Copy batches up to the first that is torn or damaged; returns whether none is."""
+    with pa.OSFile(path) as file:
+        stream = pa.ipc.open_stream(file)
+        header = Header.from_json(json.loads((stream.schema.metadata or {})[METADATA_KEY]))
+        messages = Messages(stream.schema)
+        out.write(messages.schema)
+        names = names_now(stream.schema.names, header)
+        num_rows, last = header.first_step, np.zeros(header.height * header.width, np.uint8)
+        while True:
+            out.flush()  # the next one may be the death of us
+            try:
+                batch, metadata = stream.read_next_batch_with_custom_metadata()
+            except StopIteration:
+                return file.tell() == file.size()
+            batch.validate(full=True)
+            if batch.num_rows and not _is_right(batch.rename_columns(names), header, num_rows, last):
+                return False
+            num_rows += batch.num_rows
+            out.write(messages.batch(batch, metadata))
+
+
+def _is_right(batch: pa.RecordBatch, header: Header, num_rows: int, last: np.ndarray) -> bool:
+    """Whether steps count, actions lie in their space, and pictures are those that were seen."""
+    if batch.column("step").to_pylist() != list(range(num_rows, num_rows + batch.num_rows)):
+        return False
+    for seat, space in header.action_spaces.items():
+        actions = batch.column(f"action.{seat}").slice(int(num_rows == 0))
+        rewards = np.abs(batch.column(f"reward.{seat}").drop_null().to_numpy())
+        if not all(map(space.contains, spaces.from_arrow(space, actions))):
+            return False
+        if ((rewards > 0) & (rewards < np.finfo(float).tiny)).any():  # no world gives those; bits that fell over do
+            return False
+    if not all(type(json.loads(text)) is dict for text in batch.column("info").to_pylist()):
+        return False
+    if header.frames == "video":
+        import simplejpeg
+
+        shape = (header.height, header.width, 3)
+        return all(simplejpeg.decode_jpeg(jpeg).shape == shape for jpeg in batch.column("frame").to_pylist())
+    if header.frames == "indexed":
+        seen = [frame_hash(picture) for picture in pictures(batch.select(["frame"]), last)]
+        return seen[: batch.num_rows] == batch.column("frame_hash").to_pylist()
+    return True
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(not copy(sys.argv[1], sys.stdout.buffer))
+    except Exception as error:
+        sys.exit(f"{type(error).__name__}: {error}")
