@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 def beats(ranking: Ranking, options: Options | None = None) -> Array:
     """Probability that agent i is judged better than agent j the next time, if it is no draw; shape (n, n).
 
-    TrueSkill and through time: the difference of two performances is Normal(mu_i - mu_j, sigma_i**2 + sigma_j**2 + 2 beta**2),
+    TrueSkill: the difference of two performances is Normal(mu_i - mu_j, sigma_i**2 + sigma_j**2 + 2 beta**2),
     so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as
     `win_probability`. Doubt about the skills is in it.
     Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which

@@ -200,7 +200,7 @@ def test_ways_to_rate_are_compared_by_what_they_give_on_these_answers(report, an
     assert list(found) == ["TrueSkill", "Bradley-Terry", "Davidson", "direct questions alone"]
     assert found["TrueSkill"][with_trueskill] == pytest.approx(1)
     assert found["TrueSkill"][with_itself] < 1
-    assert [found[name][with_itself] for name in list(found)[1:4]] == [pytest.approx(1)] * 3
+    assert [found[name][with_itself] for name in list(found)[1:3]] == [pytest.approx(1)] * 2
     log = Log.of([Comparison(one.left, one.right, one.outcome) for one in answers])
     places = [np.argsort(np.argsort(rate(log, method).score)) for method in ("trueskill", "davidson")]
     squares = float(((places[0] - places[1]) ** 2).sum())
