@@ -72,11 +72,22 @@ def test_nothing_reached_in_many_runs_of_few_instances_is_no_certain_zero():
     assert rate([]).value is None
 
 
-def test_a_run_that_failed_counts_with_nothing_reached_and_one_without_milestones_counts_nowhere():
-    runs = [result("a", [3, 4]), result("b", [None, None], failed="the server is gone", ended=None), result("c", [])]
-    assert (tsr(runs).value, tsr(runs).num) == (0.5, 2)
-    assert (msr(runs).value, msr(runs).num) == (0.5, 4)
+def test_a_run_that_failed_and_one_without_milestones_are_in_no_rate_and_no_pair():
+    gone = {"failed": "the server is gone", "ended": None}
+    runs = [result("a", [3, 4]), result("b", [None, None], **gone), result("c", [])]
+    assert (tsr(runs).value, tsr(runs).num) == (1.0, 1)
+    assert (msr(runs).value, msr(runs).num) == (1.0, 2)
     assert summary(runs)["failed"] == 1
+    assert list(answers([*runs, result("a", [None, None], model="bob", **gone), result("b", [1, 2], model="bob")])) == []
+
+
+def test_what_a_server_does_not_say_is_unknown_and_not_nothing():
+    runs = [result("a", [1]), result("b", [1], input_tokens=None, output_tokens=None)]
+    row = summary(runs, (1.0, 10.0))
+    assert (row["input_tokens"], row["output_tokens"], row["cost"]) == (None, None, None)
+    call = {"output": {"choices": [], "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}}}
+    made = result_of(Run(header(parse(CHAIN), Settings(), "ada", 1), (call,)))
+    assert (made.calls, made.input_tokens, made.cost) == (1, None, None)
 
 
 CHAIN = FIRST_LOG | {
@@ -133,7 +144,8 @@ def test_settings_that_differ_never_share_a_table():
 
 def test_cost_is_what_servers_say_or_what_the_price_makes_of_tokens():
     runs = [result("a", [1], cost=0.25), result("b", [1])]
-    assert summary(runs)["cost"] == 0.25
+    assert summary(runs[:1])["cost"] == 0.25
+    assert summary(runs)["cost"] is None, "one of them is not known"
     assert summary(runs, (1.0, 10.0))["cost"] == pytest.approx(2000 / 1e6 + 10 * 200 / 1e6)
     assert summary([result("a", [1])])["cost"] is None
     assert summary(runs)["refused_replies"] == 4

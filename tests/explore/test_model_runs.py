@@ -114,7 +114,7 @@ def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
+def test_a_run_that_fails_is_in_no_rate_and_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FOR_MY_SERVER", "sk-very-secret-9173")
     data = tmp_path / "data"
     arguments = ("run", str(instance), "--model", "m", "--steps", "4", "--key-env", "FOR_MY_SERVER", "--data", str(data))
@@ -124,7 +124,7 @@ def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(in
     (failed,) = said["failed"]
     assert "(key)" in failed["error"], "the server said the key back, and it was taken out"
     (row,) = said["table"]["models"]
-    assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, 0.0, 1)
+    assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, None, 0)
     with ModelServer(lambda model, texts: '{"action": {}, "thought": "sk-very-secret-9173", "memory": "n"}') as server:
         status, said = explore(capsys, *arguments, "--address", server.address)
     assert (status, said["failed"]) == (0, []), "played again, it is a run"

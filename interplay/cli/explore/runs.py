@@ -203,7 +203,7 @@ def _write(found: list[Result], answers: Path) -> int:
 
 
 def _failed(found: list[Result]) -> list[dict[str, Any]]:
-    """Runs that failed; they count, with nothing reached."""
+    """Runs that failed; they are in no rate."""
     return [
         {"task": one.task, "model": one.model, "epoch": one.epoch, "run": one.run, "error": one.failed}
         for one in found
@@ -226,8 +226,8 @@ def _text(made: dict[str, Any]) -> Table | str:
                 *(_percent(row[name], by_proof=row["model"] == ORACLE) for name in ("tsr", "msr", "ordered_msr")),
                 row["calls"],
                 row["refused_replies"],
-                row["input_tokens"] + row["output_tokens"],
-                "" if row["cost"] is None else f"{row['cost']:.2f}",
+                "unknown" if row["input_tokens"] is None else row["input_tokens"] + row["output_tokens"],
+                "unknown" if row["cost"] is None else f"{row['cost']:.2f}",
             )
             for row in (*made["references"], *made["models"])
         ],

@@ -11,13 +11,22 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 from tenacity import RetryError
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.replies import clean
+from interplay.explore.evaluation.replies import MOST_CHARS, MOST_KEPT, MOST_OBJECTS, clean, shortened
 from interplay.explore.evaluation.runs import RunError, RunFile
 
 given_keys: set[str] = set()
@@ -79,7 +88,7 @@ async def answered(
     """What a model answers to a prompt, the same as a JSON value without any key, and the milliseconds that it took.
 
     Raises:
-        CallError: If the model does not answer.
+        CallError: If the model does not answer, or its server says that it cannot.
     """
     begin = time.perf_counter()
     try:
@@ -89,12 +98,53 @@ async def answered(
     except Exception as error:
         _take_keys_out_of_the_log()
         cause = _cause(error)
-        raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
-    document = output.model_dump(mode="json", exclude_none=True, fallback=str)
+        raise CallError(without_keys(_without_request(f"{type(cause).__name__}: {cause}"))) from None
+    if not output.choices:
+        raise CallError("the server sent an answer without choices")
+    if output.stop_reason == "model_length":
+        raise CallError(f"the prompt does not fit into the context of the model: {without_keys(output.completion)}")
+    _cut(output)
+    document = output.model_dump(mode="json", exclude_none=True, exclude={"completion"}, fallback=str)
     if (without := _without_keys_in(document)) != document:
         document, output = without, ModelOutput.model_validate(without)
         _take_keys_out_of_the_log()
     return output, document, round(1000 * (time.perf_counter() - begin), 1)
+
+
+def _without_request(said: str) -> str:
+    """What went wrong, of the text of an error in which Inspect writes the whole request before it.
+
+    >>> _without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), _without_request("Timeout: first\\n\\nsecond")
+    ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
+    """
+    kind, request, rest = said.partition("\nRequest:\n")  # JSON, in which no line is empty
+    return kind + rest.partition("\n\n")[2] if request else said
+
+
+def _cut(output: ModelOutput) -> None:
+    """Leave out of an answer what nobody reads; how long it was is kept, and its hash."""
+    output.choices = output.choices[:1]
+    message = output.message
+    whole = json.dumps(message.model_dump(mode="json", fallback=str))
+    if len(whole) <= MOST_CHARS:
+        return
+    if isinstance(message.content, str):
+        message.content = shortened(message.content)
+    else:
+        for part in message.content:
+            if isinstance(part, ContentText):
+                part.text = shortened(part.text)
+            elif isinstance(part, ContentReasoning):
+                part.reasoning = part.reasoning[:MOST_KEPT]
+    for call in (calls := message.tool_calls or []):
+        if len(json.dumps(call.arguments)) > MOST_CHARS:
+            call.arguments, call.parse_error = {}, f"the arguments have more than {MOST_CHARS} characters"
+        call.parse_error = call.parse_error and clean(call.parse_error, 1000)
+    del calls[MOST_OBJECTS:]
+    if len(json.dumps(message.model_dump(mode="json", fallback=str))) < len(whole):
+        digest = hashlib.sha256(whole.encode()).hexdigest()
+        output.completion = message.text
+        output.metadata = {**(output.metadata or {}), "cut": {"characters": len(whole), "sha256": digest}}
 
 
 def _cause(error: Exception) -> BaseException:

@@ -6,6 +6,7 @@ inspect view
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from interplay.explore.evaluation import metrics, prompts, scripted
 from interplay.explore.evaluation.calls import Calls, listeners, without_keys
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.models import AT_ADDRESS
-from interplay.explore.evaluation.playing import Notes, Player
+from interplay.explore.evaluation.playing import Notes, Player, RefusedError
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, load_all, parse
@@ -136,15 +137,18 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
         file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
         told = prompts.instructions(instance, settings)
-        await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
-        ended = game.outcome
-    except LimitExceededError:
-        ended = "limit"
+        try:
+            await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
+            ended = game.outcome
+        except LimitExceededError:
+            ended = "limit"
+        notes.check()
     except Exception as error:
         if game is not None:
             game.finish("interrupted")
             game.seal()
-        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}"} | _told(notes, game)})
+        again = {"again": notes.refused} if isinstance(error, RefusedError) else {}
+        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}"} | again | _told(notes, game)})
         raise
     except BaseException:
         if game is not None:
@@ -171,7 +175,7 @@ def tsr() -> Metric:
     """Share of runs with every milestone."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.tsr(_results(scores)).value or 0.0
+        return _number(metrics.tsr(_results(scores)))
 
     return compute
 
@@ -181,7 +185,7 @@ def msr() -> Metric:
     """Share of milestones."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.msr(_results(scores)).value or 0.0
+        return _number(metrics.msr(_results(scores)))
 
     return compute
 
@@ -191,9 +195,13 @@ def ordered_msr() -> Metric:
     """Share of milestones that were reached after all that they need."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.msr(_results(scores), ordered=True).value or 0.0
+        return _number(metrics.msr(_results(scores), ordered=True))
 
     return compute
+
+
+def _number(rate: metrics.Rate) -> float:
+    return math.nan if rate.value is None else rate.value
 
 
 def _results(scores: list[SampleScore]) -> list[metrics.Result]:
@@ -212,7 +220,7 @@ def milestones() -> Scorer:
         result = metrics.Result.from_json(document)
         said = ", ".join(f"{one.id} at tick {one.tick}" for one in result.outcomes if one.tick is not None)
         return Score(
-            value=float(result.is_done and bool(result.outcomes)),
+            value=math.nan if result.failed is not None else float(result.is_done and bool(result.outcomes)),
             answer=f"{result.num_reached} of {len(result.outcomes)}",
             explanation=result.failed or said or "no milestone",
             metadata={"result": document},

@@ -1,8 +1,9 @@
 """What runs add up to: rates with intervals, by model and by what was asked.
 
 TSR is the share of runs in which every milestone was reached; MSR the share of all milestones. A milestone that is reached
-before anybody acts is in neither; a run that failed counts, with nothing reached. Ordered MSR takes a milestone only when all
-that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals count instances, not runs.
+before anybody acts is in neither, nor is a run that failed: a server that is gone is no bad player. Ordered MSR takes a
+milestone only when all that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals
+count instances, not runs.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.replies import KINDS
+from interplay.explore.evaluation.replies import KINDS, PLAYED
 from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
-_PLAYED = ("action", "contradiction")
+_Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 """Of a 95 % interval."""
 
@@ -57,7 +58,8 @@ class Result:
         task_hash: Of the task's version; empty where the run's file does not say.
         num_steps: Ticks played.
         episode: Its recording; None if there is none.
-        calls, input_tokens, output_tokens: Answered calls of the model.
+        calls: Answered calls of the model.
+        input_tokens, output_tokens: Of them; None if the server does not say.
         replies: Kind -> how many.
         cost: As the model's server or Inspect says; None if neither does.
     """
@@ -77,8 +79,8 @@ class Result:
     num_steps: int
     episode: str | None
     calls: int
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
     replies: Mapping[str, int]
     cost: float | None
     said_done: bool = False
@@ -159,8 +161,8 @@ def _result_of(run: Run) -> Result:
     ticks = {**dict.fromkeys(at_start, 0), **reached}
     needs = {one["id"]: one["needs"] for one in head["milestones"]}
     not_judged = begin.get("not_judged", ())
-    usages = [call["output"].get("usage") or {} for call in run.calls]
-    costs = [usage["total_cost"] for usage in usages if usage.get("total_cost") is not None]
+    calls = [*run.lost, *run.calls]
+    usages = [usage if (usage := call["output"].get("usage") or {}).get("total_tokens") else {} for call in calls]
     failed = None if end else (run.failed or {}).get("error") or "it was interrupted; run the same command again"
     return Result(
         **{name: head[name] for name in ("run", "task", "model", "seed", "epoch", "hops")},
@@ -176,14 +178,24 @@ def _result_of(run: Run) -> Result:
         ended=end["outcome"] if end else None,
         num_steps=end["num_steps"] if end else 0,
         episode=begin.get("episode"),
-        calls=len(run.calls),
-        input_tokens=sum(usage.get("input_tokens", 0) for usage in usages),
-        output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
+        calls=len(calls),
+        input_tokens=total(usage.get("input_tokens") for usage in usages),
+        output_tokens=total(usage.get("output_tokens") for usage in usages),
         replies=((end or run.failed or {}).get("replies", {})),
-        cost=sum(costs) if costs else None,
+        cost=total(usage.get("total_cost") for usage in usages) if usages else None,
         said_done=bool(end and end.get("said_done", end["outcome"] == "terminated")),
         task_hash=head.get("task_version", ""),
     )
+
+
+def total(numbers: Iterable[_Number | None]) -> _Number | None:
+    """A sum; None if one of them is not known.
+
+    >>> total([1, 2]), total([1, None])
+    (3, None)
+    """
+    known = list(numbers)
+    return None if None in known else sum(known)  # type: ignore[return-value,arg-type]
 
 
 def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[str]], seen: tuple[str, ...] = ()) -> bool:
@@ -244,15 +256,16 @@ def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
 
 
 def tsr(results: Iterable[Result]) -> Rate:
-    """Share of runs with every milestone; runs in which there was none to reach are left out."""
-    return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes)
+    """Share of runs with every milestone; runs that failed, or in which there was none to reach, are left out."""
+    return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes and one.failed is None)
 
 
 def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one: True, *, ordered: bool = False) -> Rate:
-    """Share of the milestones that `take` takes."""
+    """Share of the milestones that `take` takes, of runs that did not fail."""
     return rate(
         (one.task, float(part.in_order if ordered else part.tick is not None), 1.0)
         for one in results
+        if one.failed is None
         for part in one.outcomes
         if take(part)
     )
@@ -272,11 +285,10 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
     replies: Counter[str] = Counter()
     for one in results:
         replies.update(one.replies)
-    tokens = [sum(one.input_tokens for one in results), sum(one.output_tokens for one in results)]
-    said = [one.cost for one in results if one.cost is not None]
-    cost = sum(said) if said else None
+    tokens = [total(one.input_tokens for one in results), total(one.output_tokens for one in results)]
+    cost = total(one.cost for one in results)
     if price is not None:
-        cost = sum(number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
+        cost = total(None if number is None else number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
     return {
         "runs": len(results),
         "instances": len({one.task for one in results}),
@@ -290,7 +302,7 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "input_tokens": tokens[0],
         "output_tokens": tokens[1],
         "replies": {kind: replies[kind] for kind in KINDS if replies[kind]},
-        "refused_replies": sum(number for kind, number in replies.items() if kind not in _PLAYED),
+        "refused_replies": sum(number for kind, number in replies.items() if kind not in PLAYED),
         "cost": cost,
     }
 
@@ -332,7 +344,7 @@ def tables(
         rows: list[dict[str, Any]] = [
             {"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()
         ]
-        rows.sort(key=lambda row: (-(row["msr"]["value"] or 0), row["model"]))
+        rows.sort(key=lambda row: (row["msr"]["value"] is None, -(row["msr"]["value"] or 0), row["model"]))
         said = json.loads(settings)
         beside = {name: reference(own) for name, reference in (references or {}).items()}
         made.append(

@@ -20,11 +20,11 @@ COLUMNS: tuple[str, ...] = ("left", "right", "outcome", "task", "judge", "seed",
 
 
 def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
-    """Their runs of one instance, settings, seed and epoch."""
+    """Their runs of one instance, settings, seed and epoch; none that failed."""
     others = {(one.task, one.settings, one.seed, one.epoch): one for one in right}
     for one in left:
         other = others.get((one.task, one.settings, one.seed, one.epoch))
-        if other is not None and one.outcomes:
+        if other is not None and one.outcomes and one.failed is None and other.failed is None:
             yield one, other
 
 

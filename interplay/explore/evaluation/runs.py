@@ -1,7 +1,7 @@
 """A run on disk: one file of JSON lines, which a run that was killed goes on from without paying for an answer twice.
 
 The first line is the header: instance, settings, model, epoch. Then come `begin` (an attempt, with its episode), `call` (an
-answered call, whole), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
+answered call; what nobody reads of it is cut), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Run:
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
         end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
             `path` and `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
-        failed: Why the last attempt failed (`error`), with what there is of the same, or None.
+        failed: Why the last attempt failed (`error`), with what there is of the same, or None. `again`: so many of its last
+            calls are made again.
+        lost: Those calls.
         num_failed: Attempts that failed.
     """
 
@@ -49,6 +51,7 @@ class Run:
     end: Mapping[str, Any] | None = None
     failed: Mapping[str, Any] | None = None
     num_failed: int = 0
+    lost: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def instance(self) -> Instance | None:
@@ -142,6 +145,7 @@ def read(path: Path) -> Run:
     """
     run: Run | None = None
     calls: list[Mapping[str, Any]] = []
+    lost: list[Mapping[str, Any]] = []
     facts: dict[str, Any] = {}
     num_failed = 0
     try:
@@ -155,12 +159,15 @@ def read(path: Path) -> Run:
                 facts = {"begin": value}
             elif kind in ("end", "failed"):
                 facts[kind] = value
-                num_failed += kind == "failed"
+                if kind == "failed":
+                    num_failed += 1
+                    kept = len(calls) - value.get("again", 0)
+                    calls, lost = calls[:kept], lost + calls[kept:]
     except (ValueError, AttributeError, OSError) as error:
         raise RunError(f"{path} cannot be read as a run: {error}\nMove it away; the run is then played again.") from None
     if run is None or not isinstance(run.header, dict) or run.header.get("schema") != SCHEMA:
         raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
-    return Run(run.header, tuple(calls), num_failed=num_failed, **facts)
+    return Run(run.header, tuple(calls), num_failed=num_failed, lost=tuple(lost), **facts)
 
 
 def is_played(path: Path) -> bool:

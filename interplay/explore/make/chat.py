@@ -133,8 +133,7 @@ class Chat:
             try:
                 output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             except CallError as error:
-                why = without_request(str(error))
-                text = f"{name} did not answer: {why}\nAll answers so far are kept. Run the same command again to go on."
+                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
                 raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document
@@ -152,16 +151,6 @@ class Chat:
             read, written = self._prices[name]
             spent.cost = (read * spent.input_tokens + written * spent.output_tokens) / 1e6
         self._report(name)
-
-
-def without_request(said: str) -> str:
-    """What went wrong, of the text of an error in which Inspect writes the whole request before it.
-
-    >>> without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), without_request("Timeout: first\\n\\nsecond")
-    ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
-    """
-    kind, request, rest = said.partition("\nRequest:\n")  # JSON, in which no line is empty
-    return kind + rest.partition("\n\n")[2] if request else said
 
 
 def name_of(model: Model) -> str:
