@@ -205,7 +205,8 @@ def test_results_of_a_folder_without_a_catalogue_make_none(tmp_path, capsys):
 
 
 def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
-    run(archive, "m")
+    head = header(INSTANCE, Settings(), "m", 1)
+    RunFile(archive.root / RUNS / f"{head['run']}.jsonl", head, START).close()
     play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)

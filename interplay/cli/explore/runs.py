@@ -137,20 +137,28 @@ def results(
     """
     import numpy as np
 
-    from interplay.explore.evaluation import metrics, pairs, references, runs
+    from interplay.explore.evaluation import metrics, pairs, references, runs, verifying
+    from interplay.explore.evaluation.boards import sorted_out
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
-    found = [metrics.result_of(one) for one in runs.read_all(data)]
+    read = {path: runs.read(path) for path in runs.files(data)}
+    every = {path: metrics.result_of(one) for path, one in read.items()}
+    found = list(every.values())
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     of_models = prices_of(prices)
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
+    verdicts = {one.run: verifying.compared(None, path, read[path], one) for path, one in every.items()}
     if database is not None or has_database(data):
         with closing(open_archive(data, database)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
+            for number, (path, one) in enumerate(every.items(), 1):
+                report("comparing runs with their episodes", number, len(every))
+                verdicts[one.run] = verifying.compared(archive, path, read[path], one)
+    found, wrong, believed = sorted_out(found, verdicts)
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
         if protocol not in (names := sorted(one["name"] for one in made)):
@@ -172,6 +180,8 @@ def results(
     document = {
         "tables": made,
         "failed": _failed(found),
+        "left_out": [{"task": one.task, "model": one.model, "run": one.run, "why": why} for one, why in wrong],
+        "not_compared": [one.run for one in believed],
         "reached_at_start": [one for place, one in enumerate(at_start) if one not in at_start[:place]],
         "answers": written,
     }
@@ -257,6 +267,10 @@ def _print(document: dict[str, Any], answers: Path | None) -> None:
             emit(None, as_json=False, text=line)
     for one in document["failed"]:
         emit(None, as_json=False, text=f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
+    for one in document["left_out"]:
+        emit(None, as_json=False, text=f"left out  {one['model']} on {one['task']}, run {one['run']}: {one['why']}")
+    if number := len(document["not_compared"]):
+        emit(None, as_json=False, text=f"not compared with the recorded episode: {amount(number, 'run')}")
     for one in document["reached_at_start"]:
         emit(None, as_json=False, text=f"reached at the start, in no total  {one['task']}: {', '.join(one['milestones'])}")
     if answers is not None:

@@ -71,7 +71,6 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
         "seed": instance.seed,
         "epoch": epoch,
     }
-    run = hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
     needs = {one.task: one.id for one in instance.milestones}
     milestones = [
         {
@@ -84,7 +83,13 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
     ]
     about = {"hops": instance.num_hops, "capabilities": list(instance.capabilities), "milestones": milestones}
     about |= {"instance": instance.to_json(), "task_version": instance.task().content_hash}
-    return {"run": run} | which | about
+    return {"run": id_of(which)} | which | about
+
+
+def id_of(header: Mapping[str, Any]) -> str:
+    """The id of a run, from what says which it is."""
+    which = {name: header[name] for name in ("schema", "task", "task_hash", "settings", "model", "seed", "epoch")}
+    return hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass
