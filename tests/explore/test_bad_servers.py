@@ -21,7 +21,7 @@ from interplay.explore.evaluation.model_server import ModelServer
 from interplay.explore.evaluation.models import At
 from interplay.explore.evaluation.playing import MOST_REFUSED
 from interplay.explore.evaluation.replies import MOST_CHARS
-from interplay.explore.evaluation.runs import FOLDER, read_all
+from interplay.explore.evaluation.runs import FOLDER, RunError, check_server, read_all
 from interplay.explore.evaluation.settings import Settings
 
 GOOD = '{"action": {"forward": 1}}'
@@ -115,7 +115,7 @@ def played(tmp_path, monkeypatch):
     def play(reply: Any, protocol: str = "paper", steps: int = STEPS, **options: Any) -> tuple[Result, Path, int]:
         with ModelServer(lambda model, texts: reply) as server, closing(interplay.record.open(data)) as archive:
             at = At(server.address)
-            evaluate.evaluate(archive, [str(instance)], "m", Settings(protocol, steps), at=at, timeout_s=1, **options)
+            evaluate.evaluate(archive, [str(instance)], "m", Settings(protocol, steps), at=at, timeout_s=1, name="m", **options)
             IS_OVER.set()
             (run,) = read_all(data)
             return result_of(run), data, len(server.prompts)
@@ -165,3 +165,46 @@ def test_a_model_that_refuses_stops_soon_and_plays_on_when_it_does_not(played):
     assert (num_asked, result.calls, result.failed is None) == (MOST_REFUSED, MOST_REFUSED, False)
     result, _, num_asked = played(GOOD, steps=40)
     assert (result.failed, num_asked, result.calls) == (None, 40, 40 + MOST_REFUSED), "what was paid stays counted"
+
+
+@pytest.mark.parametrize(
+    ("budget", "calls", "why"),
+    [
+        (evaluate.Budget(calls=5), 5, "the budget is spent: --max-calls 5; the same command with more goes on"),
+        (evaluate.Budget(tokens=1), 1, "the budget is spent: --max-tokens 1;"),
+        (evaluate.Budget(cost=1e-9, price=(1.0, 1.0)), 1, "the budget is spent: --max-cost"),
+    ],
+)
+def test_a_budget_stops_a_run_which_goes_on_with_more(budget, calls, why, played):
+    result, _, num_asked = played(GOOD, steps=8, budget=budget)
+    assert (num_asked, result.calls, why in (result.failed or "")) == (calls, calls, True)
+    result, _, num_asked = played(GOOD, steps=8)
+    assert (num_asked, result.calls, result.failed) == (8 - calls, 8, None)
+
+
+def test_without_usage_only_calls_can_be_limited(played):
+    result, _, num_asked = played(PLAYS["no usage"][0], budget=evaluate.Budget(tokens=10**9))
+    assert num_asked == 1
+    assert "does not say how many tokens" in (result.failed or "")
+
+
+def test_a_run_says_which_model_answered_and_knows_its_server(played, tmp_path):
+    reply = says({"content": GOOD}) | {"model": "smaller", "system_fingerprint": "fp_1"}
+    result, data, _ = played(reply)
+    assert result.answered == ("smaller (fp_1)",)
+    (run,) = read_all(data)
+    server = run.header["server"]
+    assert re.fullmatch(r"127\.0\.0\.1:\d+/v1", server)
+    model = models.model_named("m", At("http://somebody:secret@host:8080/v1/?key=hidden"))
+    assert models.server_of(model) == "host:8080/v1"
+    check_server(data, "m", server)
+    check_server(data, "another", "host:8080/v1")
+    with pytest.raises(
+        RunError, match=rf"'m' was played at {server}, and now is at host:8080/v1\nGive it another name with --name"
+    ):
+        check_server(data, "m", "host:8080/v1")
+    with ModelServer(lambda model, texts: GOOD) as other, closing(interplay.record.open(data)) as archive:
+        paths, settings = [str(tmp_path / "first_log.json")], Settings("paper", STEPS)
+        log = evaluate.evaluate(archive, paths, "m", settings, at=At(other.address))
+        assert other.prompts == []
+        assert "was played at" in str(log.samples[0].error)  # type: ignore[index]

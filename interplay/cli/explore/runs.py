@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 
+_MOST_PAIRS = 10
+"""Of models whose tests are printed."""
+
+
 def run(
     paths: Annotated[
         list[str],
@@ -65,6 +69,15 @@ def run(
     address: AddressOption = None,
     key_env: KeyOption = None,
     timeout: TimeoutOption = 300,
+    name: Annotated[str, typer.Option("--name", help="What tables call the model; default: --model.")] = "",
+    max_calls: Annotated[int | None, typer.Option("--max-calls", min=1, help="Stop after so many calls of the model.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Stop after so many tokens, read and written.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, help="Stop after so many dollars; needs --price.")
+    ] = None,
+    prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -81,12 +94,18 @@ def run(
 
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
-    at = server_at(address, key_env)
+    at, of_models, called = server_at(address, key_env), prices_of(prices), name or model
+    if unknown := of_models.keys() - {called}:
+        raise unknown_name("model", min(unknown), [called])
+    if max_cost is not None and not of_models:
+        raise typer.BadParameter(f"--max-cost needs a price, such as --price {called}=2.5,10")
+    budget = evaluate.Budget(max_calls, max_tokens, max_cost, of_models.get(called, (0.0, 0.0)))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
         def report(far: evaluate.Far) -> None:
-            said = f"{model} plays, {amount(far.answers, 'answer')}, {amount(far.tokens, 'token')}"
+            tokens = "tokens unknown" if far.tokens is None else amount(far.tokens, "token")
+            said = f"{model} plays, {amount(far.answers, 'answer')}, {tokens}"
             bar.update(line, description=said, completed=far.done, total=far.total)
 
         log = evaluate.evaluate(
@@ -98,6 +117,8 @@ def run(
             epochs=epochs,
             num_at_once=at_once,
             timeout_s=timeout,
+            name=name,
+            budget=budget,
             report=report,
         )
     if log.status != "success":
@@ -105,7 +126,7 @@ def run(
         raise InterplayError(f"the evaluation ended with status {log.status}: {what}\nRun the same command to go on.")
     scores = [score for sample in log.samples or [] for score in (sample.scores or {}).values()]
     results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
-    (made,) = tables(results)
+    (made,) = tables(results, of_models)
     failed = _failed(results)
     document = {"table": made, "failed": failed, "log": log.location, "runs": [one.to_json() for one in results]}
     emit(document, as_json=as_json, text=_text(made))
@@ -225,8 +246,9 @@ def _text(made: dict[str, Any]) -> Table | str:
     """One table, for people."""
     from interplay.explore.evaluation.references import ORACLE
 
+    names = ["runs", "failed", "false done", "TSR", "MSR", "ordered MSR", "calls", "refused", "tokens", "cost", "ms a call"]
     return table(
-        ["model", "#runs", "#failed", "#false done", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
+        ["model", *(f"#{name}" for name in names)],
         [
             (
                 row["model"],
@@ -238,11 +260,29 @@ def _text(made: dict[str, Any]) -> Table | str:
                 row["refused_replies"],
                 "unknown" if row["input_tokens"] is None else row["input_tokens"] + row["output_tokens"],
                 "unknown" if row["cost"] is None else f"{row['cost']:.2f}",
+                "" if row["latency_ms"] is None else f"{row['latency_ms']:.0f}",
             )
             for row in (*made["references"], *made["models"])
         ],
         title=made["name"],
     )
+
+
+def _parts(made: dict[str, Any], by: str) -> Table | str:
+    """TSR and MSR of each model by one property of instances."""
+    from interplay.explore.evaluation.metrics import BY
+
+    groups = dict.fromkeys(group for row in made["models"] for group in row[f"by_{by}"])
+    if not groups:
+        return f"By {by}: {BY[by]}"
+    rows = [(group, *(_both(row[f"by_{by}"].get(group)) for row in made["models"])) for group in groups]
+    return table(
+        [by, *(f"#{row['model']}" for row in made["models"])], rows, title=f"{made['name']} by {by}, TSR and MSR. {BY[by]}"
+    )
+
+
+def _both(rates: dict[str, Any] | None) -> str:
+    return ", ".join(_percent(rates[name]).partition(" (")[0] for name in ("tsr", "msr")) if rates else "-"
 
 
 def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
@@ -256,10 +296,17 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 def _print(document: dict[str, Any], answers: Path | None) -> None:
     for made in document["tables"]:
         emit(None, as_json=False, text=_text(made))
+        for by in ("difficulty", "depth", "capability"):
+            emit(None, as_json=False, text=_parts(made, by))
+        for row in made["models"]:
+            if row["answered_by"] not in ([], [row["model"]]):
+                emit(None, as_json=False, text=f"{row['model']}: answered by {', '.join(row['answered_by'])}")
         if made["attempts_not_judged"]:
             text = f"first attempts of people that cannot be judged, and are left out: {made['attempts_not_judged']}"
             emit(None, as_json=False, text=text)
-        for pair in made["pairs"]:
+        if (number := len(made["pairs"])) > _MOST_PAIRS:
+            emit(None, as_json=False, text=f"{number} pairs of models: --json and the page have the tests of all")
+        for pair in made["pairs"] if number <= _MOST_PAIRS else ():
             line = (
                 f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "
                 f"MSR differs by {100 * (pair['msr_difference'] or 0):.1f} points (p = {pair['msr_holm']:.3g})"

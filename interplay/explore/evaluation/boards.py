@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from interplay.explore.evaluation.metrics import Result, tables
+from interplay.explore.evaluation.metrics import BY, Result, tables
 from interplay.explore.evaluation.pairs import paired_tests
 from interplay.explore.evaluation.references import References
 from interplay.explore.evaluation.scripted import PREFIX as SCRIPTED
@@ -19,6 +19,7 @@ from interplay.explore.evaluation.settings import GOALS, PROTOCOLS
 
 NUMBERS = (
     "runs", "instances", "failed", "false_done", "calls", "input_tokens", "output_tokens", "refused_replies", "cost",
+    "latency_ms",
 )  # fmt: skip
 COLUMNS = (
     "model",
@@ -60,6 +61,11 @@ class Board:
         """Rows of those they are compared with, which are pinned on top."""
         scripted = [row for row in self.table["models"] if row["model"].startswith(SCRIPTED)]
         return [*self.table["references"], *scripted]
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """As `metrics.BY`."""
+        return BY
 
     @property
     def how(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import operator
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -15,6 +17,7 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageTool,
+    ContentImage,
     ContentReasoning,
     ContentText,
     GenerateConfig,
@@ -33,6 +36,8 @@ given_keys: set[str] = set()
 """Keys that users gave for models in this process. They are taken out of everything that is written."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Called with each answer of a model, and with None when a run is done: for progress bars."""
+gates: list[Callable[[], None]] = []
+"""Called before each call of a model; one that raises stops the run."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """How names of variables end whose values are secrets."""
 _FIXED = ("role", "source", "stop_reason", "type")
@@ -75,6 +80,8 @@ class Calls:
                     f"Move {self._file.path} away; the run is then played again from the start."
                 )
             return ModelOutput.model_validate(kept["output"])
+        for gate in gates:
+            gate()
         output, document, latency_ms = await answered(self._model, messages, tools)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
         for listener in listeners:
@@ -99,6 +106,8 @@ async def answered(
         _take_keys_out_of_the_log()
         cause = _cause(error)
         raise CallError(without_keys(_without_request(f"{type(cause).__name__}: {cause}"))) from None
+    finally:
+        _take_frames_out_of_the_log()
     if not output.choices:
         raise CallError("the server sent an answer without choices")
     if output.stop_reason == "model_length":
@@ -151,6 +160,36 @@ def _cause(error: Exception) -> BaseException:
     """What went wrong at the last attempt of a call that was tried several times."""
     last = error.last_attempt.exception() if isinstance(error, RetryError) else None
     return last or error
+
+
+def _take_frames_out_of_the_log() -> None:
+    """Inspect keeps the pictures of each prompt; their hashes are enough, for the episode has every frame."""
+    for event in reversed(transcript().events):
+        if isinstance(event, ModelEvent):
+            before, event.input = event.input, [_hashed(message) for message in event.input]
+            if all(map(operator.is_, before, event.input)):
+                return  # it was done after an earlier call
+
+
+def _hashed(message: ChatMessage) -> ChatMessage:
+    content = message.content
+    if isinstance(content, str) or not any(isinstance(part, ContentImage) for part in content):
+        return message
+    return message.model_copy(
+        update={
+            "content": [
+                ContentText(text=f"frame {frame_hash(base64.b64decode(part.image.partition(',')[2]))}")
+                if isinstance(part, ContentImage)
+                else part
+                for part in content
+            ]
+        }
+    )
+
+
+def frame_hash(picture: bytes) -> str:
+    """What logs say of a picture."""
+    return hashlib.sha256(picture).hexdigest()[:16]
 
 
 def _take_keys_out_of_the_log() -> None:

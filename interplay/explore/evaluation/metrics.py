@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from interplay.errors import InterplayError
+from interplay.explore import published
 from interplay.explore.evaluation.replies import KINDS, PLAYED
 from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
@@ -56,6 +57,10 @@ class Result:
         ended: Why it ended; None if it failed.
         said_done: Whether the model ended it.
         task_hash: Of the task's version; empty where the run's file does not say.
+        prerequisites: Edges of the graph.
+        depth: Tasks on the longest way through enforced edges; None where nobody has looked.
+        latency_ms: Of all answered calls together.
+        answered: Which models answered, as their server says.
         num_steps: Ticks played.
         episode: Its recording; None if there is none.
         calls: Answered calls of the model.
@@ -85,6 +90,16 @@ class Result:
     cost: float | None
     said_done: bool = False
     task_hash: str = ""
+    prerequisites: int = 0
+    depth: int | None = None
+    latency_ms: float = 0.0
+    answered: tuple[str, ...] = ()
+
+    @property
+    def difficulty(self) -> str:
+        """See `BY`."""
+        score = self.hops + self.prerequisites
+        return "easy" if score <= 2 else "medium" if score <= 5 else "hard"
 
     @property
     def label(self) -> str:
@@ -123,7 +138,7 @@ class Result:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
         """The inverse of `to_json`."""
-        lists: dict[str, Any] = {name: tuple(document[name]) for name in ("capabilities", "at_start")}
+        lists: dict[str, Any] = {name: tuple(document[name]) for name in ("capabilities", "at_start", "answered")}
         lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
         return cls(**{**document, **lists})
 
@@ -185,7 +200,25 @@ def _result_of(run: Run) -> Result:
         cost=total(usage.get("total_cost") for usage in usages) if usages else None,
         said_done=bool(end and end.get("said_done", end["outcome"] == "terminated")),
         task_hash=head.get("task_version", ""),
+        prerequisites=sum(map(len, needs.values())),
+        depth=_depth(head),
+        latency_ms=sum(call.get("latency_ms", 0.0) for call in calls),
+        answered=tuple(sorted({_answered(call["output"]) for call in calls} - {""})),
     )
+
+
+def _depth(head: Mapping[str, Any]) -> int | None:
+    """As the last proof of the instance says, of one that comes with the package as it is now."""
+    shipped = published.instances().get(head["task"])
+    proofs = head.get("instance", {}).get("proofs", ()) if shipped is None else shipped.proofs
+    found: list[Any] = [hops.get("depth") for proof in proofs if (hops := proof.get("hops"))]
+    return found[-1] if found else None
+
+
+def _answered(output: Mapping[str, Any]) -> str:
+    choices = output.get("choices") or [{}]
+    fingerprint = ((choices[0].get("message") or {}).get("metadata") or {}).get("system_fingerprint")
+    return str(output.get("model", "")) + (f" ({fingerprint})" if fingerprint else "")
 
 
 def total(numbers: Iterable[_Number | None]) -> _Number | None:
@@ -271,6 +304,13 @@ def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one:
     )
 
 
+BY = {
+    "hops": "Hops are the tasks of an instance.",
+    "difficulty": "Difficulty is tasks + prerequisites (edges of the graph): easy up to 2, medium 3 to 5, hard from 6.",
+    "depth": "Depth is the tasks on the longest way through enforced edges, of instances that were proved with --hops.",
+    "capability": "Instances published with MineExplorer name no capabilities; those of the planner do.",
+}
+"""By what results are split -> what it means."""
 Reference = Callable[[Sequence[Result]], list[Result]]
 """From the runs of a table to results on the same instances of somebody who is no entrant, such as the oracle."""
 
@@ -296,9 +336,15 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "false_done": sum(one.said_done and not one.is_done for one in results),
         **_rates(results),
         "by_hops": {str(hops): _rates(own) for hops, own in _grouped(results, lambda one: [one.hops])},
+        "by_difficulty": {name: _rates(own) for name, own in _grouped(results, lambda one: [one.difficulty])},
+        "by_depth": {
+            str(depth) if depth else "not known": _rates(own) for depth, own in _grouped(results, lambda one: [one.depth or 0])
+        },
         "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in _verbs(results)},
         "by_capability": {name: _rates(own) for name, own in _grouped(results, lambda one: one.capabilities)},
-        "calls": sum(one.calls for one in results),
+        "calls": (calls := sum(one.calls for one in results)),
+        "latency_ms": sum(one.latency_ms for one in results) / calls if calls else None,
+        "answered_by": sorted({name for one in results for name in one.answered}),
         "input_tokens": tokens[0],
         "output_tokens": tokens[1],
         "replies": {kind: replies[kind] for kind in KINDS if replies[kind]},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ChatCompletionChoice, GenerateConfig, Model, get_model, modelapi
@@ -114,6 +115,12 @@ def model_named(name: str, at: At | None = None) -> Model:
             f"the model {name!r} cannot be used: {plain(error)}\n"
             "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
         ) from None
+
+
+def server_of(model: Model) -> str:
+    """Host and path of a model's server, without a user or a key; empty where it has no address of its own."""
+    address = urlsplit(getattr(model.api, "base_url", None) or "")
+    return address.netloc.rpartition("@")[2] + address.path.rstrip("/")
 
 
 def plain(error: Exception) -> str:

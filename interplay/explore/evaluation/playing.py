@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation import macros, prompts
-from interplay.explore.evaluation.calls import Calls
+from interplay.explore.evaluation.calls import Calls, frame_hash
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.replies import PLAYED, Reply, clean, read, read_action
@@ -122,9 +121,7 @@ class Player:
 
     def _picture(self) -> str:
         data = self.game.picture(self.settings.picture_width)
-        self.messages.append(
-            ChatMessageUser(content=f"tick {self.game.num_steps}, frame {hashlib.sha256(data).hexdigest()[:16]}")
-        )
+        self.messages.append(ChatMessageUser(content=f"tick {self.game.num_steps}, frame {frame_hash(data)}"))
         return "data:image/png;base64," + base64.b64encode(data).decode()
 
     def _said(self, output: ModelOutput) -> None:

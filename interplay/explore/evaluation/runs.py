@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -60,8 +61,8 @@ class Run:
         return None if document is None else parse(document, source=f"run {self.header['run']}")
 
 
-def header(instance: Instance, settings: Settings, model: str, epoch: int) -> dict[str, Any]:
-    """What says which run it is, and all that tables need of the instance; `run` is its id."""
+def header(instance: Instance, settings: Settings, model: str, epoch: int, server: str = "") -> dict[str, Any]:
+    """What says which run it is, and all that tables need of the instance; `run` is its id, `server` where the model is."""
     which = {
         "schema": SCHEMA,
         "task": instance.task().id,
@@ -83,7 +84,7 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
     ]
     about = {"hops": instance.num_hops, "capabilities": list(instance.capabilities), "milestones": milestones}
     about |= {"instance": instance.to_json(), "task_version": instance.task().content_hash}
-    return {"run": id_of(which)} | which | about
+    return {"run": id_of(which)} | which | about | ({"server": server} if server else {})
 
 
 def id_of(header: Mapping[str, Any]) -> str:
@@ -173,6 +174,22 @@ def read(path: Path) -> Run:
     if run is None or not isinstance(run.header, dict) or run.header.get("schema") != SCHEMA:
         raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
     return Run(run.header, tuple(calls), num_failed=num_failed, lost=tuple(lost), **facts)
+
+
+def check_server(data: Path, model: str, server: str) -> None:
+    """Refuse a model that runs of its name were played with at another server: it may be another model.
+
+    Raises:
+        RunError: If it was.
+    """
+    for path in (data / FOLDER).glob("*.jsonl"):
+        with path.open("rb") as file, suppress(ValueError, KeyError, TypeError):
+            head = json.loads(file.readline())["header"]
+            if head["model"] == model and head.get("server", server) != server:
+                raise RunError(
+                    f"{model!r} was played at {head['server']}, and now is at {server or 'no address'}\n"
+                    f"Give it another name with --name; or write --name {model!r} if it is the same model."
+                )
 
 
 def is_played(path: Path) -> bool:
