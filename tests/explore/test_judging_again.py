@@ -228,8 +228,9 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
         assert "2 runs say that they are episode" in left_out["honest"]
         (folder / "honest.jsonl").unlink()
         assert "says otherwise than episode" in results()[1]["copied"]
-        kept = Kept(archive.database, archive.root, {}.get).boards()
-        assert kept == [], "the pages know it now"
+        kept = Kept(archive.database, archive.root, {}.get)
+        assert (kept.boards(), kept.results()[0]) == ([], []), "the pages know it now"
+        assert "says otherwise than episode" in str(kept.results()[1][0])
         (folder / "copied.jsonl").unlink()
         write("invented", of="20260301T000000-00000001")
         write("easier", first={"milestones": header(parse(instance()), Settings(), "easier", 1)["milestones"][:1]})

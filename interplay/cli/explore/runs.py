@@ -304,9 +304,10 @@ def _print(document: dict[str, Any], answers: Path | None) -> None:
         if made["attempts_not_judged"]:
             text = f"first attempts of people that cannot be judged, and are left out: {made['attempts_not_judged']}"
             emit(None, as_json=False, text=text)
-        if (number := len(made["pairs"])) > _MOST_PAIRS:
-            emit(None, as_json=False, text=f"{number} pairs of models: --json and the page have the tests of all")
-        for pair in made["pairs"] if number <= _MOST_PAIRS else ():
+        tested = [pair for pair in made["pairs"] if pair["runs"]]
+        if len(tested) > _MOST_PAIRS:
+            emit(None, as_json=False, text=f"{len(tested)} pairs of models: --json and the page have the tests of all")
+        for pair in tested if len(tested) <= _MOST_PAIRS else ():
             line = (
                 f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "
                 f"MSR differs by {100 * (pair['msr_difference'] or 0):.1f} points (p = {pair['msr_holm']:.3g})"

@@ -79,8 +79,8 @@ class Board:
         return [_named(one, one.why) for one in self.results if one.failed is not None]
 
     def left_out(self) -> list[Mapping[str, Any]]:
-        """Runs that say otherwise than their episodes, and what."""
-        return [_named(one, why) for one, why in self.wrong]
+        """Runs that are wrong, and why, without milestones: people who look at the page may still play."""
+        return [_named(one, why.partition(":")[0]) for one, why in self.wrong]
 
     def runs(self) -> list[tuple[str, list[list[Result]]]]:
         """Task -> for each model of the table, in its order, its runs."""

@@ -172,19 +172,14 @@ def _take_frames_out_of_the_log() -> None:
 
 
 def _hashed(message: ChatMessage) -> ChatMessage:
-    content = message.content
-    if isinstance(content, str) or not any(isinstance(part, ContentImage) for part in content):
+    if isinstance(message.content, str):
         return message
-    return message.model_copy(
-        update={
-            "content": [
-                ContentText(text=f"frame {frame_hash(base64.b64decode(part.image.partition(',')[2]))}")
-                if isinstance(part, ContentImage)
-                else part
-                for part in content
-            ]
-        }
-    )
+    parts = [_hash_of(part) if isinstance(part, ContentImage) else part for part in message.content]
+    return message if parts == message.content else message.model_copy(update={"content": parts})
+
+
+def _hash_of(frame: ContentImage) -> ContentText:
+    return ContentText(text=f"frame {frame_hash(base64.b64decode(frame.image.partition(',')[2]))}")
 
 
 def frame_hash(picture: bytes) -> str:

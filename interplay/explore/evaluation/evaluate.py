@@ -126,7 +126,7 @@ def evaluate(
             else:
                 far.tokens += usage.total_tokens
                 read, written = budget.price
-                far.cost += (read * usage.input_tokens + written * usage.output_tokens) / 1e6
+                far.cost += (read * (usage.total_tokens - usage.output_tokens) + written * usage.output_tokens) / 1e6
         report(far)
 
     report(far)

@@ -23,6 +23,8 @@ from interplay.explore.evaluation.replies import KINDS, PLAYED
 from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
+DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
+"""Name -> tasks and prerequisites of an instance at most."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 """Of a 95 % interval."""
@@ -99,7 +101,7 @@ class Result:
     def difficulty(self) -> str:
         """See `BY`."""
         score = self.hops + self.prerequisites
-        return "easy" if score <= 2 else "medium" if score <= 5 else "hard"
+        return next(name for name, most in DIFFICULTIES.items() if score <= most)
 
     @property
     def label(self) -> str:
@@ -336,7 +338,9 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "false_done": sum(one.said_done and not one.is_done for one in results),
         **_rates(results),
         "by_hops": {str(hops): _rates(own) for hops, own in _grouped(results, lambda one: [one.hops])},
-        "by_difficulty": {name: _rates(own) for name, own in _grouped(results, lambda one: [one.difficulty])},
+        "by_difficulty": {
+            name: _rates(own) for name in DIFFICULTIES if (own := [one for one in results if one.difficulty == name])
+        },
         "by_depth": {
             str(depth) if depth else "not known": _rates(own) for depth, own in _grouped(results, lambda one: [one.depth or 0])
         },
