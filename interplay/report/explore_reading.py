@@ -10,6 +10,7 @@ from typing import Any
 from interplay.errors import InterplayError
 from interplay.explore.evaluation import metrics, runs, verifying
 from interplay.explore.instance import parse
+from interplay.explore.judging import judge
 from interplay.record import Archive
 from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed, length_of
 from interplay.store import Database
@@ -101,7 +102,7 @@ def played(archive: Archive) -> list[Played]:
     for path in runs.files(archive.root):
         run = runs.read(path)
         result = metrics.result_of(run)
-        if result.failed is None and result.outcomes and not verifying.compared(archive, path, run, result):
+        if result.failed is None and result.outcomes and not verifying.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))
             found.append(Played(result.model, result.hops, needs, result.is_done, tasks, length))

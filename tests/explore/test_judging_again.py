@@ -16,7 +16,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA
-from interplay.explore.evaluation import verifying
+from interplay.explore import judging
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.runs import FOLDER, RunFile, header
 from interplay.explore.evaluation.settings import Settings
@@ -202,7 +202,7 @@ def test_runs_without_an_episode_or_with_that_of_another_and_files_that_cannot_b
 
 def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive, episode, tmp_path, capsys, monkeypatch):
     found, judged = judge(episode, parse(instance())), []
-    monkeypatch.setattr(verifying, "judge", lambda *given: judged.append(given[0].id) or judge(*given))
+    monkeypatch.setattr(judging, "judge", lambda *given: judged.append(given[0].id) or judge(*given))
     folder = archive.root / FOLDER
 
     def write(model: str, of: str = episode.id, changes: Any = (), first: Any = ()) -> None:

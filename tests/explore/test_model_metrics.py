@@ -160,6 +160,28 @@ def test_two_models_are_compared_on_the_same_runs_with_instances_as_units():
     assert row["tsr_p"] == row["msr_holm"] == 2 / 2**4  # all four signs alike, either way
 
 
+def test_a_pair_differs_by_as_much_as_the_two_rows_of_the_table():
+    ada = [result("a", [1, 2, 3, 4]), result("b", [None])]
+    bob = [result("a", [1, None, None, None], model="bob"), result("b", [1], model="bob")]
+    ((row, other),) = (made["models"] for made in tables([*ada, *bob]))
+    (pair,) = paired_tests([*ada, *bob], np.random.default_rng(0))
+    assert pair["msr_difference"] == pytest.approx(row["msr"]["value"] - other["msr"]["value"]) == pytest.approx(4 / 5 - 2 / 5)
+
+
+def test_results_are_split_by_difficulty_depth_and_capability():
+    runs = [result("a", [1]), result("b", [1, None], prerequisites=1, depth=2), result("c", [1] * 4, prerequisites=3, depth=2)]
+    row = summary([*runs, result("d", [None], capabilities=("action.craft",), latency_ms=500.0)])
+    assert {name: one["tsr"]["value"] for name, one in row["by_difficulty"].items()} == {
+        "easy": 0.5,
+        "medium": 0.0,
+        "hard": 1.0,
+    }
+    assert list(row["by_difficulty"]) == ["easy", "medium", "hard"]
+    assert {name: one["msr"]["value"] for name, one in row["by_depth"].items()} == {"not known": 0.5, "2": 5 / 6}
+    assert row["by_capability"]["action.craft"]["tsr"]["value"] == 0.0
+    assert row["latency_ms"] == 500 / 40
+
+
 def test_p_values_of_many_instances_are_drawn_and_agree_with_the_exact_ones():
     rng = np.random.default_rng(3)
     differences = np.array([1.0] * 9 + [-1.0] * 3)

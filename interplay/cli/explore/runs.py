@@ -160,6 +160,7 @@ def results(
 
     from interplay.explore.evaluation import metrics, pairs, references, runs, verifying
     from interplay.explore.evaluation.boards import sorted_out
+    from interplay.explore.judging import judge
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
@@ -172,13 +173,13 @@ def results(
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
-    verdicts = {one.run: verifying.compared(None, path, read[path], one) for path, one in every.items()}
+    verdicts = {one.run: verifying.compared(None, path, read[path], one, judge) for path, one in every.items()}
     if database is not None or has_database(data):
         with closing(open_archive(data, database)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
             for number, (path, one) in enumerate(every.items(), 1):
                 report("comparing runs with their episodes", number, len(every))
-                verdicts[one.run] = verifying.compared(archive, path, read[path], one)
+                verdicts[one.run] = verifying.compared(archive, path, read[path], one, judge)
     found, wrong, believed = sorted_out(found, verdicts)
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
@@ -268,17 +269,13 @@ def _text(made: dict[str, Any]) -> Table | str:
     )
 
 
-def _parts(made: dict[str, Any], by: str) -> Table | str:
+def _parts(made: dict[str, Any], by: str) -> Table | str | None:
     """TSR and MSR of each model by one property of instances."""
-    from interplay.explore.evaluation.metrics import BY
-
     groups = dict.fromkeys(group for row in made["models"] for group in row[f"by_{by}"])
     if not groups:
-        return f"By {by}: {BY[by]}"
+        return None
     rows = [(group, *(_both(row[f"by_{by}"].get(group)) for row in made["models"])) for group in groups]
-    return table(
-        [by, *(f"#{row['model']}" for row in made["models"])], rows, title=f"{made['name']} by {by}, TSR and MSR. {BY[by]}"
-    )
+    return table([by, *(f"#{row['model']}" for row in made["models"])], rows, title=f"{made['name']} by {by}: TSR, MSR")
 
 
 def _both(rates: dict[str, Any] | None) -> str:
@@ -294,10 +291,13 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 
 
 def _print(document: dict[str, Any], answers: Path | None) -> None:
+    from interplay.explore.evaluation.metrics import BY
+
     for made in document["tables"]:
         emit(None, as_json=False, text=_text(made))
         for by in ("difficulty", "depth", "capability"):
             emit(None, as_json=False, text=_parts(made, by))
+            emit(None, as_json=False, text=f"{BY[by]}\n")
         for row in made["models"]:
             if row["answered_by"] not in ([], [row["model"]]):
                 emit(None, as_json=False, text=f"{row['model']}: answered by {', '.join(row['answered_by'])}")

@@ -140,7 +140,7 @@ class Result:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
         """The inverse of `to_json`."""
-        lists: dict[str, Any] = {name: tuple(document[name]) for name in ("capabilities", "at_start", "answered")}
+        lists: dict[str, Any] = {name: tuple(document.get(name, ())) for name in ("capabilities", "at_start", "answered")}
         lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
         return cls(**{**document, **lists})
 
@@ -328,7 +328,8 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
     for one in results:
         replies.update(one.replies)
     tokens = [total(one.input_tokens for one in results), total(one.output_tokens for one in results)]
-    cost = total(one.cost for one in results)
+    costs = [one.cost for one in results if one.calls]
+    cost = total(costs) if costs else None
     if price is not None:
         cost = total(None if number is None else number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
     return {

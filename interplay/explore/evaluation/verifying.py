@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +16,6 @@ from interplay.explore.evaluation.runs import Run, RunError, files, header, id_o
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
-from interplay.explore.judging import judge
 from interplay.explore.rules import VERSION
 from interplay.files import write_bytes
 from interplay.record import Archive, Episode
@@ -77,7 +76,9 @@ def difference(result: Result, task: str, judgement: Judgement) -> str:
     return f"it says otherwise than episode {result.episode}: {said}"
 
 
-def compared(archive: Archive | None, path: Path, run: Run, result: Result) -> str | None:
+def compared(
+    archive: Archive | None, path: Path, run: Run, result: Result, judge: Callable[[Episode, Instance], Judgement]
+) -> str | None:
     """What is wrong with a run, by its episode, which is played again once for each version of the two files; empty if nothing
     is, or if it failed; None if it cannot be known, as of files of an earlier release.
 
@@ -85,6 +86,7 @@ def compared(archive: Archive | None, path: Path, run: Run, result: Result) -> s
         archive: Of the run's data folder; None if it has none.
         path: Of the run's file.
         run, result: What it says.
+        judge: `judging.judge`, which brings the world.
     """
     if result.failed is not None:
         return ""
@@ -100,7 +102,7 @@ def compared(archive: Archive | None, path: Path, run: Run, result: Result) -> s
     files = {"run": path, "episode": episode.path}
     hashes = {name: hashlib.sha256(one.read_bytes()).hexdigest() for name, one in files.items()} | {"semantics": VERSION}
     if (known := kept(archive.root, path)) is None or {name: known.get(name) for name in hashes} != hashes:
-        known = hashes | {"why": _wrong(run, result, instance, episode)}
+        known = hashes | {"why": _wrong(run, result, instance, episode, judge)}
         place = archive.root / FOLDER / f"{path.stem}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(place, json.dumps(known).encode())
@@ -116,7 +118,9 @@ def kept(root: Path, path: Path) -> dict[str, str] | None:
     return known if isinstance(known, dict) and isinstance(known.get("why"), str) else None
 
 
-def _wrong(run: Run, result: Result, instance: Instance, episode: Episode) -> str:
+def _wrong(
+    run: Run, result: Result, instance: Instance, episode: Episode, judge: Callable[[Episode, Instance], Judgement]
+) -> str:
     settings = Settings(**run.header["settings"])
     as_made = header(instance, settings, result.model, result.epoch)
     if result.run != id_of(run.header) or any(
