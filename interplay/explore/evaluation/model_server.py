@@ -69,7 +69,7 @@ class _ModelHandler(BaseHTTPRequestHandler):
         is_refused = isinstance(said, int)
         message = {"role": "assistant", "content": said}
         usage = {
-            "prompt_tokens": sum(map(len, texts)) // 4,
+            "prompt_tokens": 1 + sum(map(len, texts)) // 4,
             "completion_tokens": len(said) // 4 if isinstance(said, str) else 0,
         }
         document = {
