@@ -227,6 +227,11 @@ def test_pages_say_which_runs_they_believe_until_they_are_compared(archive):
     judgements.keep(archive.root, known["m-1"], INSTANCE)
     assert kept.boards() == [], "the file says 1 milestone"
     assert ["says otherwise than episode m-1" in str(one) for one in kept.results()[1]] == [True]
+    run(archive, "n")
+    known["n-1"] = replace(judged("n-1", 1), reached={IDS[0]: 3})
+    (board,) = kept.boards()
+    assert [row["model"] for row in board.models] == ["n"]
+    assert [one["why"] for one in board.left_out()] == ["it says otherwise than episode m-1"], "no milestone is named"
 
 
 def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):

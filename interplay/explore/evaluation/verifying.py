@@ -39,7 +39,7 @@ class WrongRun(NamedTuple):
 def wrong_runs(
     data: Path, episodes: Mapping[str, str], judgements: Mapping[str, Judgement], whole: Collection[str] = ()
 ) -> Iterator[WrongRun]:
-    """Runs of a data folder whose files are wrong; a run that failed counts as nothing reached, and is not looked at.
+    """Runs of a data folder whose files are wrong; a run that failed is in no rate, and is not looked at.
 
     Args:
         data: The data folder.
