@@ -191,7 +191,7 @@ def _num_calls(data: Path) -> int:
 
 def _summary(data: Path) -> list[dict[str, Any]]:
     """Results without the names of episodes, which say when they were begun."""
-    return [result_of(run).to_json() | {"episode": None} for run in read_all(data)]
+    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)]
 
 
 if __name__ == "__main__":

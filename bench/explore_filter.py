@@ -24,7 +24,7 @@ from typing import Any
 
 from scipy.stats import binom
 
-from interplay.explore.evaluation.model_server import ModelServer
+from interplay.explore.evaluation.model_server import ModelServer, Reply
 from interplay.explore.make.chat import FOLDER
 from interplay.explore.make.knowledge import GROUPS, NO, YES, golden
 
@@ -91,7 +91,7 @@ def killed(root: Path, names: list[str], server: ModelServer, kills: int, rng: r
         before, asked = kept.read_bytes() if kept.exists() else b"", len(server.prompts)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
 
-            def reply(model: str, texts: list[str], at: int | None = moment, pid: int = process.pid) -> str | int:
+            def reply(model: str, texts: list[str], at: int | None = moment, pid: int = process.pid) -> Reply:
                 if at is not None and len(server.prompts) >= at:
                     os.kill(pid, signal.SIGKILL)
                 return program(model, texts)

@@ -215,7 +215,7 @@ def explore(
             verdicts=verdicts(data, votes),
             makings=makings(archive.root),
             reviewed=found,
-            runs=played(archive.root),
+            runs=played(archive),
             rules=rules,
         )
     _finish(made, out or data / "reports" / "explore", as_json)

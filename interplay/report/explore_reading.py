@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import metrics, runs
+from interplay.explore.evaluation import metrics, runs, verifying
 from interplay.explore.instance import parse
+from interplay.explore.judging import judge
+from interplay.record import Archive
 from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed, length_of
 from interplay.store import Database
 from interplay.study.reviewing.reviews import Review, Reviews
 from interplay.study.studies import Studies
+from interplay.wording import amount
 
 MAKINGS = Path("explore") / "make" / "makings"
 """Of a data folder; `explore.make.synthesis` writes it, and brings Inspect."""
@@ -59,7 +62,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         studies: Ids; None: every study of reviews.
     Raises:
         NotFoundError: If there is no such study.
-        InterplayError: If one is no study of reviews.
+        InterplayError: If one is no study of reviews, or several have the same instances and none is named.
     """
     service = Studies(database)
     opened = (
@@ -68,6 +71,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         else [service.get(one).study for one in studies]
     )
     by_instance: dict[str, list[Review]] = {}
+    studies_of: dict[str, set[str]] = {}
     documents: dict[str, Mapping[str, Any]] = {}
     rules = []
     for study in opened:
@@ -79,16 +83,26 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
             part = service.version(one.version).review
             assert part is not None
             by_instance.setdefault(one.instance, []).append(one)
+            studies_of.setdefault(one.instance, set()).add(study.id)
             documents[one.instance] = part.instances[one.instance]
+    if shared := [name for name, own in studies_of.items() if len(own) > 1]:
+        several = f"{', '.join(shared[:3])} ({amount(len(shared), 'instance')}) in {', '.join(sorted(studies_of[shared[0]]))}"
+        if studies is None:
+            raise InterplayError(
+                f"several studies have reviews of the same instances: {several}\n"
+                "Name one with --study; name each of them to count their reviews together."
+            )
+        rules.append(f"Reviews of several studies count together: {several}.")
     return [Reviewed(parse(documents[name], source=name), tuple(own)) for name, own in by_instance.items()], rules
 
 
-def played(data: Path) -> list[Played]:
-    """Runs of models that were played to their end."""
+def played(archive: Archive) -> list[Played]:
+    """Runs of models that were played to their end, without those that say otherwise than their episodes."""
     found = []
-    for run in runs.read_all(data):
+    for path in runs.files(archive.root):
+        run = runs.read(path)
         result = metrics.result_of(run)
-        if result.failed is None and result.outcomes:
+        if result.failed is None and result.outcomes and not verifying.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))
             found.append(Played(result.model, result.hops, needs, result.is_done, tasks, length))

@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 from inspect_ai.model import ChatMessageUser, GenerateConfig
 
+from interplay.cli.explore.models import spent_text
 from interplay.explore.evaluation.calls import CallError
 from interplay.explore.evaluation.lines import LinesError
 from interplay.explore.evaluation.model_server import ModelServer
@@ -39,6 +40,14 @@ def test_an_answer_is_kept_and_paid_for_once_and_a_torn_line_is_asked_again(tmp_
         torn, chat = ask(path, server.address, questions)
         assert (torn, chat.spent["m"].calls) == (["a 0", "a 1", "b 3"], 1)
         assert len(server.prompts) == 4
+
+
+def test_without_usage_tokens_and_cost_are_unknown(tmp_path):
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "yes"}}
+    with ModelServer(lambda model, texts: {"usage": None, "choices": [choice]}) as server:
+        _, chat = ask(tmp_path / "answers.jsonl", server.address, [("a", 0)], prices={"m": (1.0, 1.0)})
+    assert (chat.spent["m"].input_tokens, chat.spent["m"].cost) == (None, None)
+    assert spent_text(chat.spent) == "1 answer, tokens unknown"
 
 
 def test_a_file_of_answers_has_one_writer_and_what_is_none_is_refused(tmp_path):

@@ -16,6 +16,8 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA
+from interplay.explore import judging
+from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.runs import FOLDER, RunFile, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, parse
@@ -193,6 +195,49 @@ def test_runs_without_an_episode_or_with_that_of_another_and_files_that_cannot_b
         (folder / "honest.jsonl").unlink()
         write("another_task", episode.id, parse(instance(name="other")))
         assert "says otherwise" in wrong(episode.id)[1]["another_task"][0]
+    finally:
+        for path in folder.glob("*.jsonl"):
+            path.unlink()
+
+
+def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive, episode, tmp_path, capsys, monkeypatch):
+    found, judged = judge(episode, parse(instance())), []
+    monkeypatch.setattr(judging, "judge", lambda *given: judged.append(given[0].id) or judge(*given))
+    folder = archive.root / FOLDER
+
+    def write(model: str, of: str = episode.id, changes: Any = (), first: Any = ()) -> None:
+        head, reached = header(parse(instance()), Settings(), model, 1) | dict(first), dict(found.reached) | dict(changes)
+        with closing(RunFile(folder / f"{model}.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))) as run:
+            run.append({"begin": {"episode": of, "at_start": ["look"], "not_judged": []}})
+            run.append({"end": {"outcome": "time_limit", "num_steps": 59, "reached": reached, "replies": {}}})
+
+    def results() -> tuple[list[Any], dict[str, str]]:
+        with pytest.raises(SystemExit):
+            main(["explore", "results", "--data", str(archive.root), "--json"])
+        said = json.loads(capsys.readouterr().out)
+        rows = [(row["model"], row["msr"]["value"]) for made in said["tables"] for row in made["models"]]
+        return rows, {one["model"]: one["why"] for one in said["left_out"]}
+
+    try:
+        write("honest")
+        assert results() == results() == ([("honest", 0.75)], {})
+        assert judged == [episode.id], "the second time nothing is played"
+        write("copied", changes={"fly": 30})
+        rows, left_out = results()
+        assert (rows, set(left_out)) == ([], {"honest", "copied"})
+        assert "2 runs say that they are episode" in left_out["honest"]
+        (folder / "honest.jsonl").unlink()
+        assert "says otherwise than episode" in results()[1]["copied"]
+        kept = Kept(archive.database, archive.root, {}.get)
+        assert (kept.boards(), kept.results()[0]) == ([], []), "the pages know it now"
+        assert "says otherwise than episode" in str(kept.results()[1][0])
+        (folder / "copied.jsonl").unlink()
+        write("invented", of="20260301T000000-00000001")
+        write("easier", first={"milestones": header(parse(instance()), Settings(), "easier", 1)["milestones"][:1]})
+        rows, left_out = results()
+        assert rows == []
+        assert "there is no episode" in left_out["invented"]
+        assert "first line says otherwise" in left_out["easier"]
     finally:
         for path in folder.glob("*.jsonl"):
             path.unlink()

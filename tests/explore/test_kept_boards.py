@@ -17,6 +17,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.explore import judgements, published
 from interplay.explore.evaluation import kept as kept_module
+from interplay.explore.evaluation import verifying
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.metrics import Outcome, Result
 from interplay.explore.evaluation.ratings import rate
@@ -204,8 +205,38 @@ def test_results_of_a_folder_without_a_catalogue_make_none(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["explore"]
 
 
-def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
+def test_results_of_many_models_do_not_print_each_pair_and_say_what_difficulty_is(archive, capsys, monkeypatch):
+    monkeypatch.setattr(verifying, "compared", lambda *given: "")
+    for model in "abcdef":
+        run(archive, model)
+    with pytest.raises(SystemExit):
+        main(["explore", "results", "--data", str(archive.root)])
+    said = capsys.readouterr().out
+    assert "15 pairs of models" in said
+    assert "MSR differs by" not in said
+    assert "Difficulty is tasks + prerequisites" in said
+    assert "name no capabilities" in said
+
+
+def test_pages_say_which_runs_they_believe_until_they_are_compared(archive):
     run(archive, "m")
+    known: dict[str, Judgement] = {}
+    kept = Kept(archive.database, archive.root, known.get)
+    assert (kept.boards()[0].num_believed, len(kept.results()[0])) == (1, 1)
+    known["m-1"] = judged("m-1", 2)
+    judgements.keep(archive.root, known["m-1"], INSTANCE)
+    assert kept.boards() == [], "the file says 1 milestone"
+    assert ["says otherwise than episode m-1" in str(one) for one in kept.results()[1]] == [True]
+    run(archive, "n")
+    known["n-1"] = replace(judged("n-1", 1), reached={IDS[0]: 3})
+    (board,) = kept.boards()
+    assert [row["model"] for row in board.models] == ["n"]
+    assert [one["why"] for one in board.left_out()] == ["it says otherwise than episode m-1"], "no milestone is named"
+
+
+def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
+    head = header(INSTANCE, Settings(), "m", 1)
+    RunFile(archive.root / RUNS / f"{head['run']}.jsonl", head, START).close()
     play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)

@@ -72,11 +72,22 @@ def test_nothing_reached_in_many_runs_of_few_instances_is_no_certain_zero():
     assert rate([]).value is None
 
 
-def test_a_run_that_failed_counts_with_nothing_reached_and_one_without_milestones_counts_nowhere():
-    runs = [result("a", [3, 4]), result("b", [None, None], failed="the server is gone", ended=None), result("c", [])]
-    assert (tsr(runs).value, tsr(runs).num) == (0.5, 2)
-    assert (msr(runs).value, msr(runs).num) == (0.5, 4)
+def test_a_run_that_failed_and_one_without_milestones_are_in_no_rate_and_no_pair():
+    gone = {"failed": "the server is gone", "ended": None}
+    runs = [result("a", [3, 4]), result("b", [None, None], **gone), result("c", [])]
+    assert (tsr(runs).value, tsr(runs).num) == (1.0, 1)
+    assert (msr(runs).value, msr(runs).num) == (1.0, 2)
     assert summary(runs)["failed"] == 1
+    assert list(answers([*runs, result("a", [None, None], model="bob", **gone), result("b", [1, 2], model="bob")])) == []
+
+
+def test_what_a_server_does_not_say_is_unknown_and_not_nothing():
+    runs = [result("a", [1]), result("b", [1], input_tokens=None, output_tokens=None)]
+    row = summary(runs, (1.0, 10.0))
+    assert (row["input_tokens"], row["output_tokens"], row["cost"]) == (None, None, None)
+    call = {"output": {"choices": [], "usage": {"input_tokens": 0, "output_tokens": 0, "total_tokens": 0}}}
+    made = result_of(Run(header(parse(CHAIN), Settings(), "ada", 1), (call,)))
+    assert (made.calls, made.input_tokens, made.cost) == (1, None, None)
 
 
 CHAIN = FIRST_LOG | {
@@ -133,7 +144,8 @@ def test_settings_that_differ_never_share_a_table():
 
 def test_cost_is_what_servers_say_or_what_the_price_makes_of_tokens():
     runs = [result("a", [1], cost=0.25), result("b", [1])]
-    assert summary(runs)["cost"] == 0.25
+    assert summary(runs[:1])["cost"] == 0.25
+    assert summary(runs)["cost"] is None, "one of them is not known"
     assert summary(runs, (1.0, 10.0))["cost"] == pytest.approx(2000 / 1e6 + 10 * 200 / 1e6)
     assert summary([result("a", [1])])["cost"] is None
     assert summary(runs)["refused_replies"] == 4
@@ -146,6 +158,28 @@ def test_two_models_are_compared_on_the_same_runs_with_instances_as_units():
     assert (row["runs"], row["instances"]) == (7, 4)
     assert (row["tsr_difference"], row["msr_difference"]) == (1.0, 0.5)
     assert row["tsr_p"] == row["msr_holm"] == 2 / 2**4  # all four signs alike, either way
+
+
+def test_a_pair_differs_by_as_much_as_the_two_rows_of_the_table():
+    ada = [result("a", [1, 2, 3, 4]), result("b", [None])]
+    bob = [result("a", [1, None, None, None], model="bob"), result("b", [1], model="bob")]
+    ((row, other),) = (made["models"] for made in tables([*ada, *bob]))
+    (pair,) = paired_tests([*ada, *bob], np.random.default_rng(0))
+    assert pair["msr_difference"] == pytest.approx(row["msr"]["value"] - other["msr"]["value"]) == pytest.approx(4 / 5 - 2 / 5)
+
+
+def test_results_are_split_by_difficulty_depth_and_capability():
+    runs = [result("a", [1]), result("b", [1, None], prerequisites=1, depth=2), result("c", [1] * 4, prerequisites=3, depth=2)]
+    row = summary([*runs, result("d", [None], capabilities=("action.craft",), latency_ms=500.0)])
+    assert {name: one["tsr"]["value"] for name, one in row["by_difficulty"].items()} == {
+        "easy": 0.5,
+        "medium": 0.0,
+        "hard": 1.0,
+    }
+    assert list(row["by_difficulty"]) == ["easy", "medium", "hard"]
+    assert {name: one["msr"]["value"] for name, one in row["by_depth"].items()} == {"not known": 0.5, "2": 5 / 6}
+    assert row["by_capability"]["action.craft"]["tsr"]["value"] == 0.0
+    assert row["latency_ms"] == 500 / 40
 
 
 def test_p_values_of_many_instances_are_drawn_and_agree_with_the_exact_ones():

@@ -18,7 +18,7 @@ from test_oracle import has, instance_of
 import interplay.record
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
-from interplay.explore.evaluation import macros, prompts
+from interplay.explore.evaluation import macros, playing, prompts
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.playing import Player
@@ -67,7 +67,8 @@ TASKS: dict[str, tuple[Instance, list[Call]]] = {
 
 @pytest.fixture(autouse=True)
 def small_pictures(monkeypatch):
-    """Nobody looks at the pictures here, and large ones take most of the time."""
+    """Nobody looks at the pictures here, and large ones take most of the time. And patience has no end."""
+    monkeypatch.setattr(playing, "MOST_REFUSED", 10_000)
     task = Instance.task
 
     def small(self: Instance) -> Task:
@@ -365,14 +366,29 @@ def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_
     came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings("paper"), replies, end)
     assert came["reached"] == {}
     assert sum(came["replies"].values()) == 2001
-    assert came["replies"].keys() == KINDS.keys() - {"no_tool", "unknown_tool"}
+    assert came["replies"].keys() == KINDS.keys() - {"no_tool", "unknown_tool", "parallel_call"}
 
 
-@pytest.mark.parametrize(("protocol", "kind"), [("paper", "empty"), ("tools", "no_tool")])
-def test_an_answer_that_holds_no_choice_is_a_refused_reply(protocol, kind, tmp_path):
-    end = ModelOutput.from_content("scripted", '{"action": {"ESC": 1}}') if protocol == "paper" else called(*END)
-    came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings(protocol), [ModelOutput(choices=[])] * 4, end)
-    assert came["replies"] == {kind: 4, "action": 1}
+def test_a_conversation_sends_the_last_twenty_pictures_and_says_what_was_wrong_with_a_call(tmp_path, monkeypatch):
+    pictures, said = [], []
+    ask = Scripted.ask
+
+    async def counted(self: Scripted, messages: list[ChatMessage], tools: Any = ()) -> ModelOutput:
+        pictures.append(sum(part.type == "image" for one in messages if isinstance(one.content, list) for part in one.content))
+        said.extend(one.text for one in messages[-2:] if isinstance(one, ChatMessageTool))
+        return await ask(self, messages, tools)
+
+    monkeypatch.setattr(Scripted, "ask", counted)
+    cut = called("act", {})
+    cut.message.tool_calls[0].parse_error = 'Error parsing: {"keys": {"forw'  # type: ignore[index]
+    twice = called("look", {})
+    twice.message.tool_calls *= 2  # type: ignore[operator]
+    replies = [cut, twice, *(called("look", {}) for _ in range(24))]
+    came = play(tmp_path, instance_of([TRUNK], has("oak_log")), Settings("tools"), replies, called(*END))
+    assert (max(pictures), pictures[-1]) == (20, 20)
+    assert came["replies"] == {"cut_json": 1, "action": 26, "parallel_call": 1}
+    assert any("not whole JSON" in one and '{"keys": {"forw' in one for one in said)
+    assert any("only the first was used" in one for one in said)
 
 
 def test_hostile_calls_of_tools_get_no_credit_and_are_counted_by_kind(tmp_path):

@@ -114,17 +114,30 @@ def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing
 
 
 @pytest.mark.slow
-def test_a_run_that_fails_counts_and_is_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
+def test_a_run_that_fails_is_in_no_rate_and_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FOR_MY_SERVER", "sk-very-secret-9173")
     data = tmp_path / "data"
-    arguments = ("run", str(instance), "--model", "m", "--steps", "4", "--key-env", "FOR_MY_SERVER", "--data", str(data))
+    arguments = (
+        "run",
+        str(instance),
+        "--model",
+        "m",
+        "--name",
+        "m",
+        "--steps",
+        "4",
+        "--key-env",
+        "FOR_MY_SERVER",
+        "--data",
+        str(data),
+    )
     with ModelServer(lambda model, texts: 401) as server:
         status, said = explore(capsys, *arguments, "--address", server.address)
     assert status == 1
     (failed,) = said["failed"]
     assert "(key)" in failed["error"], "the server said the key back, and it was taken out"
     (row,) = said["table"]["models"]
-    assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, 0.0, 1)
+    assert (row["failed"], row["tsr"]["value"], row["msr"]["num"]) == (1, None, 0)
     with ModelServer(lambda model, texts: '{"action": {}, "thought": "sk-very-secret-9173", "memory": "n"}') as server:
         status, said = explore(capsys, *arguments, "--address", server.address)
     assert (status, said["failed"]) == (0, []), "played again, it is a run"
@@ -261,6 +274,9 @@ def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_ag
     limited = [run for run in read_all(data) if run.header["model"] == "scripted/still temperature=0.5"]
     assert [(run.end or {})["outcome"] for run in limited] == ["limit"]
     assert len(limited[0].calls) < 20
+    text = eval_text(Path(log.location.removeprefix("file://")))
+    assert "data:image" not in text, "though Inspect keeps pictures by default"
+    assert re.search(r"frame [0-9a-f]{16}", text)
 
 
 @pytest.mark.slow
@@ -323,8 +339,8 @@ def num_calls(data: Path) -> int:
 
 
 def summary(data: Path) -> list[dict]:
-    """What the runs of a folder come to, without the names of their episodes, which tell when they were begun."""
-    return [result_of(run).to_json() | {"episode": None} for run in read_all(data)]
+    """What the runs of a folder come to, without what tells when and how fast."""
+    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)]
 
 
 def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite():

@@ -144,6 +144,17 @@ instances = ["one.json"]
     found, rules = reviewed(database, None)
     assert [(one.instance.name, one.mode, one.verdict, one.depth) for one in found] == [("one", "multi", True, 2)]
     assert rules == ["Study sound: 2 reviewers for each instance, and no other where they disagree; fixed before it opened."]
+    again = parse_study(text.replace('"sound"', '"again"'), folder=tmp_path)
+    studies.open(again)
+    second = studies.enrolment(studies.enrol(again, Arrival("open"), person).enrolment)
+    Reviews(database, studies).serve(second)
+    Reviews(database, studies).answer(second, 1, dict.fromkeys((*QUESTIONS, VERDICT), "no"))
+    shared = r"reviews of the same instances: one \(1 instance\) in again, sound\nName one with --study"
+    with pytest.raises(InterplayError, match=shared):
+        reviewed(database, None)
+    assert [len(one.reviews) for one in reviewed(database, ["again"])[0]] == [1]
+    (both,), (*_, rule) = reviewed(database, ["sound", "again"])
+    assert (len(both.reviews), rule) == (2, "Reviews of several studies count together: one (1 instance) in again, sound.")
     with pytest.raises(InterplayError, match="other is no study of reviews"):
         reviewed(database, ["other"])
     with pytest.raises(NotFoundError):

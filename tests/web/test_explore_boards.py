@@ -362,7 +362,7 @@ def test_a_broken_file_is_left_out_and_said(client, data):
     broken.write_text("not json\n")
     try:
         page = client.get("/explore").text
-        assert "1 file of runs cannot be read and is left out" in page
+        assert "1 file of runs cannot be read, or says otherwise than the recorded episode, and is left out" in page
         assert "scripted/still" in page
     finally:
         broken.unlink()

@@ -97,6 +97,7 @@ def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 def spent_text(spent: Mapping[str, Spent]) -> str:
     """What all models came to so far."""
     answers = sum(one.calls + one.kept for one in spent.values())
-    tokens = sum(one.input_tokens + one.output_tokens for one in spent.values())
+    numbers = [number for one in spent.values() for number in (one.input_tokens, one.output_tokens)]
+    tokens = "tokens unknown" if None in numbers else amount(sum(number or 0 for number in numbers), "token")
     costs = [one.cost for one in spent.values() if one.cost is not None]
-    return f"{amount(answers, 'answer')}, {amount(tokens, 'token')}" + (f", {sum(costs):.2f} dollars" if costs else "")
+    return f"{amount(answers, 'answer')}, {tokens}" + (f", {sum(costs):.2f} dollars" if costs else "")

@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 
+_MOST_PAIRS = 10
+"""Of models whose tests are printed."""
+
+
 def run(
     paths: Annotated[
         list[str],
@@ -65,6 +69,15 @@ def run(
     address: AddressOption = None,
     key_env: KeyOption = None,
     timeout: TimeoutOption = 300,
+    name: Annotated[str, typer.Option("--name", help="What tables call the model; default: --model.")] = "",
+    max_calls: Annotated[int | None, typer.Option("--max-calls", min=1, help="Stop after so many calls of the model.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Stop after so many tokens, read and written.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, help="Stop after so many dollars; needs --price.")
+    ] = None,
+    prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -81,12 +94,18 @@ def run(
 
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
-    at = server_at(address, key_env)
+    at, of_models, called = server_at(address, key_env), prices_of(prices), name or model
+    if unknown := of_models.keys() - {called}:
+        raise unknown_name("model", min(unknown), [called])
+    if max_cost is not None and not of_models:
+        raise typer.BadParameter(f"--max-cost needs a price, such as --price {called}=2.5,10")
+    budget = evaluate.Budget(max_calls, max_tokens, max_cost, of_models.get(called, (0.0, 0.0)))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
         def report(far: evaluate.Far) -> None:
-            said = f"{model} plays, {amount(far.answers, 'answer')}, {amount(far.tokens, 'token')}"
+            tokens = "tokens unknown" if far.tokens is None else amount(far.tokens, "token")
+            said = f"{model} plays, {amount(far.answers, 'answer')}, {tokens}"
             bar.update(line, description=said, completed=far.done, total=far.total)
 
         log = evaluate.evaluate(
@@ -98,6 +117,8 @@ def run(
             epochs=epochs,
             num_at_once=at_once,
             timeout_s=timeout,
+            name=name,
+            budget=budget,
             report=report,
         )
     if log.status != "success":
@@ -105,7 +126,7 @@ def run(
         raise InterplayError(f"the evaluation ended with status {log.status}: {what}\nRun the same command to go on.")
     scores = [score for sample in log.samples or [] for score in (sample.scores or {}).values()]
     results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
-    (made,) = tables(results)
+    (made,) = tables(results, of_models)
     failed = _failed(results)
     document = {"table": made, "failed": failed, "log": log.location, "runs": [one.to_json() for one in results]}
     emit(document, as_json=as_json, text=_text(made))
@@ -137,20 +158,29 @@ def results(
     """
     import numpy as np
 
-    from interplay.explore.evaluation import metrics, pairs, references, runs
+    from interplay.explore.evaluation import metrics, pairs, references, runs, verifying
+    from interplay.explore.evaluation.boards import sorted_out
+    from interplay.explore.judging import judge
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
-    found = [metrics.result_of(one) for one in runs.read_all(data)]
+    read = {path: runs.read(path) for path in runs.files(data)}
+    every = {path: metrics.result_of(one) for path, one in read.items()}
+    found = list(every.values())
     if not found:
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     of_models = prices_of(prices)
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
+    verdicts = {one.run: verifying.compared(None, path, read[path], one, judge) for path, one in every.items()}
     if database is not None or has_database(data):
         with closing(open_archive(data, database)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
+            for number, (path, one) in enumerate(every.items(), 1):
+                report("comparing runs with their episodes", number, len(every))
+                verdicts[one.run] = verifying.compared(archive, path, read[path], one, judge)
+    found, wrong, believed = sorted_out(found, verdicts)
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
         if protocol not in (names := sorted(one["name"] for one in made)):
@@ -172,6 +202,8 @@ def results(
     document = {
         "tables": made,
         "failed": _failed(found),
+        "left_out": [{"task": one.task, "model": one.model, "run": one.run, "why": why} for one, why in wrong],
+        "not_compared": [one.run for one in believed],
         "reached_at_start": [one for place, one in enumerate(at_start) if one not in at_start[:place]],
         "answers": written,
     }
@@ -203,7 +235,7 @@ def _write(found: list[Result], answers: Path) -> int:
 
 
 def _failed(found: list[Result]) -> list[dict[str, Any]]:
-    """Runs that failed; they count, with nothing reached."""
+    """Runs that failed; they are in no rate."""
     return [
         {"task": one.task, "model": one.model, "epoch": one.epoch, "run": one.run, "error": one.failed}
         for one in found
@@ -215,8 +247,9 @@ def _text(made: dict[str, Any]) -> Table | str:
     """One table, for people."""
     from interplay.explore.evaluation.references import ORACLE
 
+    names = ["runs", "failed", "false done", "TSR", "MSR", "ordered MSR", "calls", "refused", "tokens", "cost", "ms a call"]
     return table(
-        ["model", "#runs", "#failed", "#false done", "#TSR", "#MSR", "#ordered MSR", "#calls", "#refused", "#tokens", "#cost"],
+        ["model", *(f"#{name}" for name in names)],
         [
             (
                 row["model"],
@@ -226,13 +259,27 @@ def _text(made: dict[str, Any]) -> Table | str:
                 *(_percent(row[name], by_proof=row["model"] == ORACLE) for name in ("tsr", "msr", "ordered_msr")),
                 row["calls"],
                 row["refused_replies"],
-                row["input_tokens"] + row["output_tokens"],
-                "" if row["cost"] is None else f"{row['cost']:.2f}",
+                "unknown" if row["input_tokens"] is None else row["input_tokens"] + row["output_tokens"],
+                "unknown" if row["cost"] is None else f"{row['cost']:.2f}",
+                "" if row["latency_ms"] is None else f"{row['latency_ms']:.0f}",
             )
             for row in (*made["references"], *made["models"])
         ],
         title=made["name"],
     )
+
+
+def _parts(made: dict[str, Any], by: str) -> Table | str | None:
+    """TSR and MSR of each model by one property of instances."""
+    groups = dict.fromkeys(group for row in made["models"] for group in row[f"by_{by}"])
+    if not groups:
+        return None
+    rows = [(group, *(_both(row[f"by_{by}"].get(group)) for row in made["models"])) for group in groups]
+    return table([by, *(f"#{row['model']}" for row in made["models"])], rows, title=f"{made['name']} by {by}: TSR, MSR")
+
+
+def _both(rates: dict[str, Any] | None) -> str:
+    return ", ".join(_percent(rates[name]).partition(" (")[0] for name in ("tsr", "msr")) if rates else "-"
 
 
 def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
@@ -244,12 +291,23 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 
 
 def _print(document: dict[str, Any], answers: Path | None) -> None:
+    from interplay.explore.evaluation.metrics import BY
+
     for made in document["tables"]:
         emit(None, as_json=False, text=_text(made))
+        for by in ("difficulty", "depth", "capability"):
+            emit(None, as_json=False, text=_parts(made, by))
+            emit(None, as_json=False, text=f"{BY[by]}\n")
+        for row in made["models"]:
+            if row["answered_by"] not in ([], [row["model"]]):
+                emit(None, as_json=False, text=f"{row['model']}: answered by {', '.join(row['answered_by'])}")
         if made["attempts_not_judged"]:
             text = f"first attempts of people that cannot be judged, and are left out: {made['attempts_not_judged']}"
             emit(None, as_json=False, text=text)
-        for pair in made["pairs"]:
+        tested = [pair for pair in made["pairs"] if pair["runs"]]
+        if len(tested) > _MOST_PAIRS:
+            emit(None, as_json=False, text=f"{len(tested)} pairs of models: --json and the page have the tests of all")
+        for pair in tested if len(tested) <= _MOST_PAIRS else ():
             line = (
                 f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "
                 f"MSR differs by {100 * (pair['msr_difference'] or 0):.1f} points (p = {pair['msr_holm']:.3g})"
@@ -257,6 +315,10 @@ def _print(document: dict[str, Any], answers: Path | None) -> None:
             emit(None, as_json=False, text=line)
     for one in document["failed"]:
         emit(None, as_json=False, text=f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
+    for one in document["left_out"]:
+        emit(None, as_json=False, text=f"left out  {one['model']} on {one['task']}, run {one['run']}: {one['why']}")
+    if number := len(document["not_compared"]):
+        emit(None, as_json=False, text=f"not compared with the recorded episode: {amount(number, 'run')}")
     for one in document["reached_at_start"]:
         emit(None, as_json=False, text=f"reached at the start, in no total  {one['task']}: {', '.join(one['milestones'])}")
     if answers is not None:

@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from interplay.explore.evaluation.replies import KINDS, Reply, clean, read, read_action
+from interplay.explore.evaluation.replies import KINDS, PLAYED, Reply, clean, read, read_action
 from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 
 WORDS_CHARS = 4000
 """Of the words of a call that are shown."""
-_PLAYED = {"action", "contradiction"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Call:
         words: What the model said.
         memory: What it keeps in mind after this; None where it says nothing of it.
         why: What was wrong with it.
-        input_tokens, output_tokens: As its server counts them.
+        input_tokens, output_tokens: As its server counts them; None if it does not.
         latency_ms: Until it was answered.
     """
 
@@ -46,14 +45,14 @@ class Call:
     words: str = ""
     memory: str | None = None
     why: str = ""
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
     latency_ms: float | None = None
 
     @property
     def is_refused(self) -> bool:
         """Whether nothing of it could be played."""
-        return not set(self.kinds) & _PLAYED
+        return not PLAYED.intersection(self.kinds)
 
 
 def account(run: Run) -> list[Call]:
@@ -62,25 +61,26 @@ def account(run: Run) -> list[Call]:
     asked = said.get("asked", ())
     ticks = [tick for tick, *_ in asked]
     ends = [*ticks[1:], (run.end or {}).get("num_steps", ticks[-1])] if ticks else []
+    again = (run.failed or {}).get("again", 0)
+    calls = [*run.calls, *run.lost[len(run.lost) - again :]]
     settings, whys = Settings(**run.header["settings"]), said.get("whys", {})
     return [
         _call(call, tick, end - tick, tuple(kinds), whys.get(str(number), ""), settings)
-        for number, (call, (tick, *kinds), end) in enumerate(zip(run.calls, asked, ends, strict=False))
+        for number, (call, (tick, *kinds), end) in enumerate(zip(calls, asked, ends, strict=False))
     ]
 
 
 def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...], why: str, settings: Settings) -> Call:
     output = call["output"]
     usage = output.get("usage") or {}
-    text = output.get("completion")
-    text = text if isinstance(text, str) else ""
+    text = output.get("completion") or _text(_message(output).get("content"))
     called = next(iter(_message(output).get("tool_calls") or ()), None)
     if called is not None:
         reply = _of_tool(called, settings)
         text = text or f"{called.get('function')} {json.dumps(called.get('arguments'))}"
     else:
         reply = read(text, most_ticks=settings.most_ticks, memory_words=settings.memory_words)
-    if not set(kinds) & _PLAYED:  # also where the text alone could be played, as what a server withheld
+    if not PLAYED.intersection(kinds):  # also where the text alone could be played, as what a server withheld
         why = why or reply.why or next((KINDS[kind] for kind in kinds if kind in KINDS), "")
         reply = Reply("refused", thought=reply.thought)
     camera = reply.action.get("camera")
@@ -94,8 +94,8 @@ def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...]
         clean(reply.thought or text, WORDS_CHARS),
         reply.memory,
         "" if "action" in kinds else why or reply.why,
-        usage.get("input_tokens", 0),
-        usage.get("output_tokens", 0),
+        usage.get("input_tokens"),
+        usage.get("output_tokens"),
         call.get("latency_ms"),
     )
 
@@ -106,6 +106,13 @@ def _of_tool(called: Mapping[str, Any], settings: Settings) -> Reply:
     if called.get("function") != "act":
         return Reply("action")
     return read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=settings.most_ticks)
+
+
+def _text(content: Any) -> str:
+    """The words of a message, which may have several parts."""
+    if isinstance(content, list):
+        return "\n".join(part["text"] for part in content if part.get("type") == "text")
+    return content if isinstance(content, str) else ""
 
 
 def _message(output: Mapping[str, Any]) -> Mapping[str, Any]:

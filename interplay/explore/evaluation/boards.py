@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from interplay.explore.evaluation.metrics import Result, tables
+from interplay.explore.evaluation.metrics import BY, Result, tables
 from interplay.explore.evaluation.pairs import paired_tests
 from interplay.explore.evaluation.references import References
 from interplay.explore.evaluation.scripted import PREFIX as SCRIPTED
@@ -18,6 +19,7 @@ from interplay.explore.evaluation.settings import GOALS, PROTOCOLS
 
 NUMBERS = (
     "runs", "instances", "failed", "false_done", "calls", "input_tokens", "output_tokens", "refused_replies", "cost",
+    "latency_ms",
 )  # fmt: skip
 COLUMNS = (
     "model",
@@ -37,6 +39,8 @@ class Board:
         results: Its runs.
         pairs: As `pairs.paired_tests` makes them.
         num_waiting: First attempts of people that would count, and are not judged yet.
+        wrong: Runs that are left out, because they say otherwise than their episodes, each with what is wrong.
+        num_believed: Runs that were not compared with their episodes yet.
     """
 
     name: str
@@ -44,6 +48,8 @@ class Board:
     results: Sequence[Result]
     pairs: Sequence[Mapping[str, Any]] = ()
     num_waiting: int = 0
+    wrong: Sequence[tuple[Result, str]] = ()
+    num_believed: int = 0
 
     @property
     def models(self) -> list[Mapping[str, Any]]:
@@ -57,6 +63,11 @@ class Board:
         return [*self.table["references"], *scripted]
 
     @property
+    def meanings(self) -> Mapping[str, str]:
+        """As `metrics.BY`."""
+        return BY
+
+    @property
     def how(self) -> str:
         """How its models were asked, in words."""
         said = self.table["settings"]
@@ -65,17 +76,11 @@ class Board:
 
     def failed(self) -> list[Mapping[str, Any]]:
         """Runs that failed, and why."""
-        return [
-            {
-                "run": one.run,
-                "model": one.model,
-                "task": one.task,
-                "epoch": one.epoch,
-                "why": one.why,
-            }
-            for one in self.results
-            if one.failed is not None
-        ]
+        return [_named(one, one.why) for one in self.results if one.failed is not None]
+
+    def left_out(self) -> list[Mapping[str, Any]]:
+        """Runs that are wrong, and why, without milestones: people who look at the page may still play."""
+        return [_named(one, why.partition(":")[0]) for one, why in self.wrong]
 
     def runs(self) -> list[tuple[str, list[list[Result]]]]:
         """Task -> for each model of the table, in its order, its runs."""
@@ -89,6 +94,7 @@ class Board:
     def to_json(self) -> dict[str, Any]:
         """For programs."""
         more = {"failed": self.failed(), "pairs": list(self.pairs), "attempts_not_judged": self.num_waiting}
+        more |= {"left_out": self.left_out(), "not_compared": self.num_believed}
         return {**self.table, **more, "runs": [one.run for one in self.results]}
 
     def to_csv(self) -> str:
@@ -103,8 +109,36 @@ class Board:
         return text.getvalue()
 
 
-def boards(results: Sequence[Result], references: References) -> list[Board]:
-    """The tables of all runs, those of most entrants first."""
+def _named(result: Result, why: str | None) -> dict[str, Any]:
+    return {name: getattr(result, name) for name in ("run", "model", "task", "epoch")} | {"why": why}
+
+
+def sorted_out(
+    results: Sequence[Result], verdicts: Mapping[str, str | None]
+) -> tuple[list[Result], list[tuple[Result, str]], list[Result]]:
+    """The runs that count; those that are wrong, with what is; and those of the first that were not compared.
+
+    Args:
+        verdicts: Run -> as `verifying.compared`. Of runs that name one episode none counts.
+    """
+    claims = Counter(one.episode for one in results if one.failed is None)
+    whys = {one.run: verdicts.get(one.run, "") for one in results}
+    whys |= {
+        one.run: f"{claims[one.episode]} runs say that they are episode {one.episode}"
+        for one in results
+        if one.failed is None and one.episode is not None and claims[one.episode] > 1
+    }
+    counts = [one for one in results if not whys[one.run]]
+    return counts, [(one, why) for one in results if (why := whys[one.run])], [one for one in counts if whys[one.run] is None]
+
+
+def boards(every: Sequence[Result], references: References, verdicts: Mapping[str, str | None] = {}) -> list[Board]:
+    """The tables of all runs that count, those of most entrants first.
+
+    Args:
+        verdicts: As of `sorted_out`.
+    """
+    results, wrong, believed = sorted_out(every, verdicts)
     of_settings: dict[str, list[Result]] = {}
     for one in results:
         of_settings.setdefault(one.settings, []).append(one)
@@ -112,5 +146,7 @@ def boards(results: Sequence[Result], references: References) -> list[Board]:
     for table in tables(results, references=references.rows):
         own = of_settings[table["key"]]
         tests = paired_tests(own, np.random.default_rng(0))
-        made.append(Board(table["name"], table, own, tests, references.num_waiting(own)))
+        of_table = [(one, why) for one, why in wrong if one.settings == table["key"]]
+        num_believed = sum(one.settings == table["key"] for one in believed)
+        made.append(Board(table["name"], table, own, tests, references.num_waiting(own), of_table, num_believed))
     return sorted(made, key=lambda board: (-len(board.models), -len(board.table["models"]), board.name))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import operator
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -11,19 +13,31 @@ from typing import Any
 
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    ContentImage,
+    ContentReasoning,
+    ContentText,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
 from inspect_ai.tool import ToolInfo
 from inspect_ai.util import LimitExceededError
 from tenacity import RetryError
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.replies import clean
+from interplay.explore.evaluation.replies import MOST_CHARS, MOST_KEPT, MOST_OBJECTS, clean, shortened
 from interplay.explore.evaluation.runs import RunError, RunFile
 
 given_keys: set[str] = set()
 """Keys that users gave for models in this process. They are taken out of everything that is written."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Called with each answer of a model, and with None when a run is done: for progress bars."""
+gates: list[Callable[[], None]] = []
+"""Called before each call of a model; one that raises stops the run."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """How names of variables end whose values are secrets."""
 _FIXED = ("role", "source", "stop_reason", "type")
@@ -66,6 +80,8 @@ class Calls:
                     f"Move {self._file.path} away; the run is then played again from the start."
                 )
             return ModelOutput.model_validate(kept["output"])
+        for gate in gates:
+            gate()
         output, document, latency_ms = await answered(self._model, messages, tools)
         self._file.append({"call": {"prompt": digest, "output": document, "latency_ms": latency_ms}})
         for listener in listeners:
@@ -79,7 +95,7 @@ async def answered(
     """What a model answers to a prompt, the same as a JSON value without any key, and the milliseconds that it took.
 
     Raises:
-        CallError: If the model does not answer.
+        CallError: If the model does not answer, or its server says that it cannot.
     """
     begin = time.perf_counter()
     try:
@@ -89,18 +105,86 @@ async def answered(
     except Exception as error:
         _take_keys_out_of_the_log()
         cause = _cause(error)
-        raise CallError(f"{type(cause).__name__}: {without_keys(str(cause))}") from None
-    document = output.model_dump(mode="json", exclude_none=True, fallback=str)
+        raise CallError(without_keys(_without_request(f"{type(cause).__name__}: {cause}"))) from None
+    finally:
+        _take_frames_out_of_the_log()
+    if not output.choices:
+        raise CallError("the server sent an answer without choices")
+    if output.stop_reason == "model_length":
+        raise CallError(f"the prompt does not fit into the context of the model: {without_keys(output.completion)}")
+    _cut(output)
+    document = output.model_dump(mode="json", exclude_none=True, exclude={"completion"}, fallback=str)
     if (without := _without_keys_in(document)) != document:
         document, output = without, ModelOutput.model_validate(without)
         _take_keys_out_of_the_log()
     return output, document, round(1000 * (time.perf_counter() - begin), 1)
 
 
+def _without_request(said: str) -> str:
+    """What went wrong, of the text of an error in which Inspect writes the whole request before it.
+
+    >>> _without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), _without_request("Timeout: first\\n\\nsecond")
+    ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
+    """
+    kind, request, rest = said.partition("\nRequest:\n")  # JSON, in which no line is empty
+    return kind + rest.partition("\n\n")[2] if request else said
+
+
+def _cut(output: ModelOutput) -> None:
+    """Leave out of an answer what nobody reads; how long it was is kept, and its hash."""
+    output.choices = output.choices[:1]
+    message = output.message
+    whole = json.dumps(message.model_dump(mode="json", fallback=str))
+    if len(whole) <= MOST_CHARS:
+        return
+    if isinstance(message.content, str):
+        message.content = shortened(message.content)
+    else:
+        for part in message.content:
+            if isinstance(part, ContentText):
+                part.text = shortened(part.text)
+            elif isinstance(part, ContentReasoning):
+                part.reasoning = part.reasoning[:MOST_KEPT]
+    for call in (calls := message.tool_calls or []):
+        if len(json.dumps(call.arguments)) > MOST_CHARS:
+            call.arguments, call.parse_error = {}, f"the arguments have more than {MOST_CHARS} characters"
+        call.parse_error = call.parse_error and clean(call.parse_error, 1000)
+    del calls[MOST_OBJECTS:]
+    if len(json.dumps(message.model_dump(mode="json", fallback=str))) < len(whole):
+        digest = hashlib.sha256(whole.encode()).hexdigest()
+        output.completion = message.text
+        output.metadata = {**(output.metadata or {}), "cut": {"characters": len(whole), "sha256": digest}}
+
+
 def _cause(error: Exception) -> BaseException:
     """What went wrong at the last attempt of a call that was tried several times."""
     last = error.last_attempt.exception() if isinstance(error, RetryError) else None
     return last or error
+
+
+def _take_frames_out_of_the_log() -> None:
+    """Inspect keeps the pictures of each prompt; their hashes are enough, for the episode has every frame."""
+    for event in reversed(transcript().events):
+        if isinstance(event, ModelEvent):
+            before, event.input = event.input, [_hashed(message) for message in event.input]
+            if all(map(operator.is_, before, event.input)):
+                return  # it was done after an earlier call
+
+
+def _hashed(message: ChatMessage) -> ChatMessage:
+    if isinstance(message.content, str):
+        return message
+    parts = [_hash_of(part) if isinstance(part, ContentImage) else part for part in message.content]
+    return message if parts == message.content else message.model_copy(update={"content": parts})
+
+
+def _hash_of(frame: ContentImage) -> ContentText:
+    return ContentText(text=f"frame {frame_hash(base64.b64decode(frame.image.partition(',')[2]))}")
+
+
+def frame_hash(picture: bytes) -> str:
+    """What logs say of a picture."""
+    return hashlib.sha256(picture).hexdigest()[:16]
 
 
 def _take_keys_out_of_the_log() -> None:

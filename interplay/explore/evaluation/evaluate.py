@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import inspect_ai
@@ -11,7 +12,7 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import EvalLog
 from inspect_ai.model import ModelOutput
 
-from interplay.explore.evaluation.calls import listeners
+from interplay.explore.evaluation.calls import CallError, gates, listeners
 from interplay.explore.evaluation.inspect_task import explore
 from interplay.explore.evaluation.models import MOST_RETRIES, At, EvaluationError, model_named, plain
 from interplay.explore.evaluation.settings import Settings
@@ -21,6 +22,21 @@ LOGS = Path("explore") / "logs"
 """Of a data folder: Inspect's logs."""
 
 
+@dataclass(frozen=True)
+class Budget:
+    """What a command may spend; None is no end. Answers of earlier commands are not counted, calls in flight are.
+
+    Attributes:
+        calls, tokens: Of the model.
+        cost: Dollars, by `price`: dollars for a million tokens read and written.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    price: tuple[float, float] = (0.0, 0.0)
+
+
 @dataclass
 class Far:
     """How far an evaluation is.
@@ -28,13 +44,32 @@ class Far:
     Attributes:
         done, total: Runs.
         answers: Of the model, in this process.
-        tokens: Of those calls, in and out.
+        tokens: Of those calls, in and out; None if the server does not say.
+        asked: Calls, answered or not.
+        cost: Dollars, as `Budget`.
     """
 
     done: int
     total: int
     answers: int = 0
-    tokens: int = 0
+    tokens: int | None = 0
+    asked: int = 0
+    cost: float = 0.0
+
+    def check(self, budget: Budget) -> None:
+        """Count one more call, if it can be paid.
+
+        Raises:
+            CallError: If it cannot.
+        """
+        if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
+            raise CallError("the server does not say how many tokens it used, so only calls can be limited")
+        spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}
+        for name, number in spent.items():
+            most = getattr(budget, name)
+            if most is not None and number is not None and number >= most:
+                raise CallError(f"the budget is spent: --max-{name} {most:,}; the same command with more goes on")
+        self.asked += 1
 
 
 def evaluate(
@@ -47,6 +82,8 @@ def evaluate(
     epochs: int = 1,
     num_at_once: int = 4,
     timeout_s: int = 300,
+    name: str = "",
+    budget: Budget = Budget(),
     report: Callable[[Far], None] = lambda far: None,
 ) -> EvalLog:
     """Play each instance `epochs` times; runs that were played before are read, those that were begun go on.
@@ -60,6 +97,8 @@ def evaluate(
         epochs: Runs of each instance.
         num_at_once: Runs at once.
         timeout_s: A call that is not answered within so many seconds is made again, `MOST_RETRIES` times.
+        name: What tables call the model; its own name by default. A model that was played at another server needs one.
+        budget: What may be spent.
         report: Called when a run is done, and at each answer.
     Raises:
         InstanceError: If an instance cannot be read.
@@ -72,6 +111,7 @@ def evaluate(
         settings.goal,
         str(archive.root),
         archive.database.address,
+        name,
     )
     far = Far(0, len(task.dataset) * epochs)
 
@@ -80,11 +120,18 @@ def evaluate(
             far.done += 1
         else:
             far.answers += 1
-            far.tokens += 0 if answer.usage is None else answer.usage.total_tokens
+            usage = answer.usage
+            if usage is None or not usage.total_tokens or far.tokens is None:
+                far.tokens = None
+            else:
+                far.tokens += usage.total_tokens
+                read, written = budget.price
+                far.cost += (read * (usage.total_tokens - usage.output_tokens) + written * usage.output_tokens) / 1e6
         report(far)
 
     report(far)
     listeners.append(count)
+    gates.append(gate := partial(far.check, budget))
     try:
         (log,) = inspect_ai.eval(
             task,
@@ -105,4 +152,5 @@ def evaluate(
         raise EvaluationError(plain(error)) from None
     finally:
         listeners.remove(count)
+        gates.remove(gate)
     return log

@@ -6,6 +6,7 @@ inspect view
 
 from __future__ import annotations
 
+import math
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,9 +26,9 @@ from interplay.explore import checking
 from interplay.explore.evaluation import metrics, prompts, scripted
 from interplay.explore.evaluation.calls import Calls, listeners, without_keys
 from interplay.explore.evaluation.game import Game
-from interplay.explore.evaluation.models import AT_ADDRESS
-from interplay.explore.evaluation.playing import Notes, Player
-from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read
+from interplay.explore.evaluation.models import AT_ADDRESS, server_of
+from interplay.explore.evaluation.playing import Notes, Player, RefusedError
+from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, check_server, header, read
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, load_all, parse
 from interplay.explore.published import files_of
@@ -45,6 +46,7 @@ def explore(
     goal: str = "written",
     data: str = "interplay-data",
     database: str | None = None,
+    name: str = "",
 ) -> Task:
     """Instances, played by a model and recorded in a data folder.
 
@@ -55,6 +57,7 @@ def explore(
         goal: See `settings.GOALS`.
         data: Where episodes and runs are kept.
         database: Address of its database; SQLite in the folder by default.
+        name: What tables call the model; its own name by default.
     """
     settings = Settings(protocol, max_steps, goal)
     named = paths.split(",") if isinstance(paths, str) else paths
@@ -64,7 +67,7 @@ def explore(
     ]
     return Task(
         dataset=MemoryDataset(samples, name="explore"),
-        solver=plays(str(Path(data).resolve()), database),
+        solver=plays(str(Path(data).resolve()), database, name),
         scorer=milestones(),
         name=f"explore-{settings.label}",
         fail_on_error=False,
@@ -72,14 +75,16 @@ def explore(
 
 
 @solver
-def plays(data: str, database: str | None = None) -> Solver:
+def plays(data: str, database: str | None = None, name: str = "") -> Solver:
     """Plays the instance of a sample. A run that was played is read, one that was begun goes on."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
-        head = header(instance, settings, name_of(state), state.epoch)
+        head = header(instance, settings, name_of(state, name), state.epoch, server := server_of(get_model()))
         path = Path(data) / FOLDER / f"{head['run']}.jsonl"
         try:
+            if not name:
+                check_server(Path(data), head["model"], server)
             run_file = RunFile(path, head, datetime.now(UTC))
         except RunError as error:  # another process plays it, say
             state.store.set("result", metrics.result_of(Run(head, failed={"error": str(error)})).to_json())
@@ -106,10 +111,12 @@ def _tell() -> None:
         listener(None)
 
 
-def name_of(state: TaskState) -> str:
-    """The model's name, of one at an address what it is called there; with how it is sampled, if that was said."""
+def name_of(state: TaskState, name: str = "") -> str:
+    """The name that is given, or else the model's, at an address what it is called there; with how it is sampled, if said."""
     said = get_model().config.model_dump(include=set(_SAMPLING), exclude_none=True)
-    return " ".join([str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)])
+    return " ".join(
+        [name or str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)]
+    )
 
 
 def _seal(archive: Archive, episode: str) -> None:
@@ -128,7 +135,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         game = Game(
             archive,
             instance,
-            player=f"{name_of(state)} ({settings.label})",
+            player=f"{file.header['model']} ({settings.label})",
             max_steps=settings.max_steps,
             episode_id=file.episode,
             created_at=datetime.fromisoformat(file.header["created_at"]),
@@ -136,15 +143,18 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
         file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
         told = prompts.instructions(instance, settings)
-        await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
-        ended = game.outcome
-    except LimitExceededError:
-        ended = "limit"
+        try:
+            await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
+            ended = game.outcome
+        except LimitExceededError:
+            ended = "limit"
+        notes.check()
     except Exception as error:
         if game is not None:
             game.finish("interrupted")
             game.seal()
-        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}"} | _told(notes, game)})
+        again = {"again": notes.refused} if isinstance(error, RefusedError) else {}
+        file.append({"failed": {"error": f"{type(error).__name__}: {without_keys(str(error))}"} | again | _told(notes, game)})
         raise
     except BaseException:
         if game is not None:
@@ -171,7 +181,7 @@ def tsr() -> Metric:
     """Share of runs with every milestone."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.tsr(_results(scores)).value or 0.0
+        return _number(metrics.tsr(_results(scores)))
 
     return compute
 
@@ -181,7 +191,7 @@ def msr() -> Metric:
     """Share of milestones."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.msr(_results(scores)).value or 0.0
+        return _number(metrics.msr(_results(scores)))
 
     return compute
 
@@ -191,9 +201,13 @@ def ordered_msr() -> Metric:
     """Share of milestones that were reached after all that they need."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return metrics.msr(_results(scores), ordered=True).value or 0.0
+        return _number(metrics.msr(_results(scores), ordered=True))
 
     return compute
+
+
+def _number(rate: metrics.Rate) -> float:
+    return math.nan if rate.value is None else rate.value
 
 
 def _results(scores: list[SampleScore]) -> list[metrics.Result]:
@@ -212,7 +226,7 @@ def milestones() -> Scorer:
         result = metrics.Result.from_json(document)
         said = ", ".join(f"{one.id} at tick {one.tick}" for one in result.outcomes if one.tick is not None)
         return Score(
-            value=float(result.is_done and bool(result.outcomes)),
+            value=math.nan if result.failed is not None else float(result.is_done and bool(result.outcomes)),
             answer=f"{result.num_reached} of {len(result.outcomes)}",
             explanation=result.failed or said or "no milestone",
             metadata={"result": document},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 from collections.abc import Callable, Hashable
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from interplay.explore import judgements, published
-from interplay.explore.evaluation.boards import Board, boards
+from interplay.explore.evaluation import verifying
+from interplay.explore.evaluation.boards import Board, boards, sorted_out
 from interplay.explore.evaluation.metrics import Result, result_at
 from interplay.explore.evaluation.people import JudgementOf
 from interplay.explore.evaluation.ratings import Ratings, rate
@@ -24,6 +26,8 @@ _RUNS_KEPT = 16
 """Whole runs, with all that was said."""
 _Stamp = tuple[int, int]
 """When a file was changed, and its size."""
+_Files = dict[Path, tuple[_Stamp, Result | RunError, str]]
+"""File of a run -> when it was changed, its result, and its hash."""
 _NONE = References({}, (), ())
 
 
@@ -41,26 +45,29 @@ class Kept:
         self._lock = threading.Lock()
         """Of `_locks`; whoever makes something holds the lock of its name alone, so others read meanwhile."""
         self._locks: dict[str, threading.Lock] = {}
-        self._results: dict[Path, tuple[_Stamp, Result | RunError]] = {}
+        self._results: _Files = {}
         self._runs: dict[Path, tuple[_Stamp, Run]] = {}
         self._made: dict[str, tuple[Hashable, object]] = {}
 
     def results(self) -> tuple[list[Result], list[RunError]]:
-        """The results of runs that are not played now, as the files are, and what is wrong with those that cannot be read."""
-        found = [one for _, one in self._files().values()]
-        return [one for one in found if isinstance(one, Result)], [one for one in found if isinstance(one, RunError)]
+        """The results of runs that are not played now, and what is wrong with the others: they cannot be read, or say otherwise
+        than their episodes."""
+        files = self._files()
+        found, wrong, _ = sorted_out([one for _, one, _ in files.values() if isinstance(one, Result)], self._verdicts(files))
+        errors = [one for _, one, _ in files.values() if isinstance(one, RunError)]
+        return found, [*errors, *(RunError(f"run {one.run}: {why}") for one, why in wrong)]
 
-    def _files(self) -> dict[Path, tuple[_Stamp, Result | RunError]]:
-        """Each file of a run that is not played now: when it was changed, and its result."""
+    def _files(self) -> _Files:
+        """Each file of a run that is not played now: when it was changed, its result, and its hash."""
         with self._lock_of("results"):
-            now: dict[Path, tuple[_Stamp, Result | RunError]] = {}
+            now: _Files = {}
             for path in sorted((self._data / FOLDER).glob("*.jsonl")):
                 stamp = _stamp(path)
                 known = self._results.get(path)
                 if known is not None and known[0] == stamp:
                     now[path] = known
                 elif stamp is not None and stamp[1] and not is_played(path):
-                    now[path] = (stamp, result_at(path))
+                    now[path] = (stamp, result_at(path), hashlib.sha256(path.read_bytes()).hexdigest())
             self._results = now
             return now
 
@@ -97,10 +104,26 @@ class Kept:
     def boards(self) -> list[Board]:
         """As `boards.boards`."""
         files = self._files()
-        stamps = tuple((path, stamp) for path, (stamp, _) in files.items())
-        found = [one for _, one in files.values() if isinstance(one, Result)]
-        beside = self.references() if found else _NONE
-        return self._keep("boards", (stamps, beside), lambda: boards(found, beside))
+        stamps = tuple((path, stamp) for path, (stamp, _, _) in files.items())
+        found = [one for _, one, _ in files.values() if isinstance(one, Result)]
+        beside, verdicts = self.references() if found else _NONE, self._verdicts(files)
+        return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
+
+    def _verdicts(self, files: _Files) -> dict[str, str | None]:
+        """Run -> as `verifying.compared`, of what is known now; None where it is not known yet."""
+        folders = (_stamp(self._data / one) for one in (verifying.FOLDER, judgements.FOLDER))
+        key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
+        found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]
+        return self._keep("verdicts", key, lambda: {one.run: self._verdict(path, one, digest) for path, one, digest in found})
+
+    def _verdict(self, path: Path, result: Result, digest: str) -> str | None:
+        known = verifying.kept(self._data, path)
+        if result.failed is not None or result.episode is None:
+            return ""
+        if known is not None and known["run"] == digest:
+            return known["why"]
+        there = self._judgement_of(result.episode) if result.task in published.instances() else None
+        return None if there is None else verifying.difference(result, published.PREFIX + there.instance, there)
 
     def ratings(self, board: Board, method: Method) -> Ratings:
         """As `ratings.rate`."""

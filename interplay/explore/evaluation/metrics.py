@@ -1,8 +1,9 @@
 """What runs add up to: rates with intervals, by model and by what was asked.
 
 TSR is the share of runs in which every milestone was reached; MSR the share of all milestones. A milestone that is reached
-before anybody acts is in neither; a run that failed counts, with nothing reached. Ordered MSR takes a milestone only when all
-that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals count instances, not runs.
+before anybody acts is in neither, nor is a run that failed: a server that is gone is no bad player. Ordered MSR takes a
+milestone only when all that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals
+count instances, not runs.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.replies import KINDS
+from interplay.explore import published
+from interplay.explore.evaluation.replies import KINDS, PLAYED
 from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
-_PLAYED = ("action", "contradiction")
+DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
+"""Name -> tasks and prerequisites of an instance at most."""
+_Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 """Of a 95 % interval."""
 
@@ -55,9 +59,14 @@ class Result:
         ended: Why it ended; None if it failed.
         said_done: Whether the model ended it.
         task_hash: Of the task's version; empty where the run's file does not say.
+        prerequisites: Edges of the graph.
+        depth: Tasks on the longest way through enforced edges; None where nobody has looked.
+        latency_ms: Of all answered calls together.
+        answered: Which models answered, as their server says.
         num_steps: Ticks played.
         episode: Its recording; None if there is none.
-        calls, input_tokens, output_tokens: Answered calls of the model.
+        calls: Answered calls of the model.
+        input_tokens, output_tokens: Of them; None if the server does not say.
         replies: Kind -> how many.
         cost: As the model's server or Inspect says; None if neither does.
     """
@@ -77,12 +86,22 @@ class Result:
     num_steps: int
     episode: str | None
     calls: int
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    output_tokens: int | None
     replies: Mapping[str, int]
     cost: float | None
     said_done: bool = False
     task_hash: str = ""
+    prerequisites: int = 0
+    depth: int | None = None
+    latency_ms: float = 0.0
+    answered: tuple[str, ...] = ()
+
+    @property
+    def difficulty(self) -> str:
+        """See `BY`."""
+        score = self.hops + self.prerequisites
+        return next(name for name, most in DIFFICULTIES.items() if score <= most)
 
     @property
     def label(self) -> str:
@@ -121,7 +140,7 @@ class Result:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
         """The inverse of `to_json`."""
-        lists: dict[str, Any] = {name: tuple(document[name]) for name in ("capabilities", "at_start")}
+        lists: dict[str, Any] = {name: tuple(document.get(name, ())) for name in ("capabilities", "at_start", "answered")}
         lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
         return cls(**{**document, **lists})
 
@@ -159,8 +178,8 @@ def _result_of(run: Run) -> Result:
     ticks = {**dict.fromkeys(at_start, 0), **reached}
     needs = {one["id"]: one["needs"] for one in head["milestones"]}
     not_judged = begin.get("not_judged", ())
-    usages = [call["output"].get("usage") or {} for call in run.calls]
-    costs = [usage["total_cost"] for usage in usages if usage.get("total_cost") is not None]
+    calls = [*run.lost, *run.calls]
+    usages = [usage if (usage := call["output"].get("usage") or {}).get("total_tokens") else {} for call in calls]
     failed = None if end else (run.failed or {}).get("error") or "it was interrupted; run the same command again"
     return Result(
         **{name: head[name] for name in ("run", "task", "model", "seed", "epoch", "hops")},
@@ -176,14 +195,42 @@ def _result_of(run: Run) -> Result:
         ended=end["outcome"] if end else None,
         num_steps=end["num_steps"] if end else 0,
         episode=begin.get("episode"),
-        calls=len(run.calls),
-        input_tokens=sum(usage.get("input_tokens", 0) for usage in usages),
-        output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
+        calls=len(calls),
+        input_tokens=total(usage.get("input_tokens") for usage in usages),
+        output_tokens=total(usage.get("output_tokens") for usage in usages),
         replies=((end or run.failed or {}).get("replies", {})),
-        cost=sum(costs) if costs else None,
+        cost=total(usage.get("total_cost") for usage in usages) if usages else None,
         said_done=bool(end and end.get("said_done", end["outcome"] == "terminated")),
         task_hash=head.get("task_version", ""),
+        prerequisites=sum(map(len, needs.values())),
+        depth=_depth(head),
+        latency_ms=sum(call.get("latency_ms", 0.0) for call in calls),
+        answered=tuple(sorted({_answered(call["output"]) for call in calls} - {""})),
     )
+
+
+def _depth(head: Mapping[str, Any]) -> int | None:
+    """As the last proof of the instance says, of one that comes with the package as it is now."""
+    shipped = published.instances().get(head["task"])
+    proofs = head.get("instance", {}).get("proofs", ()) if shipped is None else shipped.proofs
+    found: list[Any] = [hops.get("depth") for proof in proofs if (hops := proof.get("hops"))]
+    return found[-1] if found else None
+
+
+def _answered(output: Mapping[str, Any]) -> str:
+    choices = output.get("choices") or [{}]
+    fingerprint = ((choices[0].get("message") or {}).get("metadata") or {}).get("system_fingerprint")
+    return str(output.get("model", "")) + (f" ({fingerprint})" if fingerprint else "")
+
+
+def total(numbers: Iterable[_Number | None]) -> _Number | None:
+    """A sum; None if one of them is not known.
+
+    >>> total([1, 2]), total([1, None])
+    (3, None)
+    """
+    known = list(numbers)
+    return None if None in known else sum(known)  # type: ignore[return-value,arg-type]
 
 
 def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[str]], seen: tuple[str, ...] = ()) -> bool:
@@ -244,20 +291,28 @@ def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
 
 
 def tsr(results: Iterable[Result]) -> Rate:
-    """Share of runs with every milestone; runs in which there was none to reach are left out."""
-    return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes)
+    """Share of runs with every milestone; runs that failed, or in which there was none to reach, are left out."""
+    return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes and one.failed is None)
 
 
 def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one: True, *, ordered: bool = False) -> Rate:
-    """Share of the milestones that `take` takes."""
+    """Share of the milestones that `take` takes, of runs that did not fail."""
     return rate(
         (one.task, float(part.in_order if ordered else part.tick is not None), 1.0)
         for one in results
+        if one.failed is None
         for part in one.outcomes
         if take(part)
     )
 
 
+BY = {
+    "hops": "Hops are the tasks of an instance.",
+    "difficulty": "Difficulty is tasks + prerequisites (edges of the graph): easy up to 2, medium 3 to 5, hard from 6.",
+    "depth": "Depth is the tasks on the longest way through enforced edges, of instances that were proved with --hops.",
+    "capability": "Instances published with MineExplorer name no capabilities; those of the planner do.",
+}
+"""By what results are split -> what it means."""
 Reference = Callable[[Sequence[Result]], list[Result]]
 """From the runs of a table to results on the same instances of somebody who is no entrant, such as the oracle."""
 
@@ -272,11 +327,11 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
     replies: Counter[str] = Counter()
     for one in results:
         replies.update(one.replies)
-    tokens = [sum(one.input_tokens for one in results), sum(one.output_tokens for one in results)]
-    said = [one.cost for one in results if one.cost is not None]
-    cost = sum(said) if said else None
+    tokens = [total(one.input_tokens for one in results), total(one.output_tokens for one in results)]
+    costs = [one.cost for one in results if one.calls]
+    cost = total(costs) if costs else None
     if price is not None:
-        cost = sum(number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
+        cost = total(None if number is None else number * dollars / 1e6 for number, dollars in zip(tokens, price, strict=True))
     return {
         "runs": len(results),
         "instances": len({one.task for one in results}),
@@ -284,13 +339,21 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "false_done": sum(one.said_done and not one.is_done for one in results),
         **_rates(results),
         "by_hops": {str(hops): _rates(own) for hops, own in _grouped(results, lambda one: [one.hops])},
+        "by_difficulty": {
+            name: _rates(own) for name in DIFFICULTIES if (own := [one for one in results if one.difficulty == name])
+        },
+        "by_depth": {
+            str(depth) if depth else "not known": _rates(own) for depth, own in _grouped(results, lambda one: [one.depth or 0])
+        },
         "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in _verbs(results)},
         "by_capability": {name: _rates(own) for name, own in _grouped(results, lambda one: one.capabilities)},
-        "calls": sum(one.calls for one in results),
+        "calls": (calls := sum(one.calls for one in results)),
+        "latency_ms": sum(one.latency_ms for one in results) / calls if calls else None,
+        "answered_by": sorted({name for one in results for name in one.answered}),
         "input_tokens": tokens[0],
         "output_tokens": tokens[1],
         "replies": {kind: replies[kind] for kind in KINDS if replies[kind]},
-        "refused_replies": sum(number for kind, number in replies.items() if kind not in _PLAYED),
+        "refused_replies": sum(number for kind, number in replies.items() if kind not in PLAYED),
         "cost": cost,
     }
 
@@ -332,7 +395,7 @@ def tables(
         rows: list[dict[str, Any]] = [
             {"model": model} | summary(theirs, (prices or {}).get(model)) for model, theirs in by_model(own).items()
         ]
-        rows.sort(key=lambda row: (-(row["msr"]["value"] or 0), row["model"]))
+        rows.sort(key=lambda row: (row["msr"]["value"] is None, -(row["msr"]["value"] or 0), row["model"]))
         said = json.loads(settings)
         beside = {name: reference(own) for name, reference in (references or {}).items()}
         made.append(

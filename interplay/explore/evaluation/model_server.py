@@ -9,13 +9,15 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+Reply = str | int | dict[str, Any] | Callable[[BaseHTTPRequestHandler], None]
+
 
 class ModelServer(ThreadingHTTPServer):
     """A language model's server on the loopback address that speaks the chat-completions protocol; a context manager.
 
     Args:
-        reply: From the model's name and the texts of a prompt to what it says, or to an HTTP status that refuses. Tools are not
-            called.
+        reply: From the model's name and the texts of a prompt to what it says, an HTTP status that refuses, parts of the
+            answer (None leaves one out), or a function that writes to the connection itself.
 
     Attributes:
         address: For clients, with `/v1`.
@@ -25,7 +27,7 @@ class ModelServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, reply: Callable[[str, list[str]], str | int]) -> None:
+    def __init__(self, reply: Callable[[str, list[str]], Reply]) -> None:
         super().__init__(("127.0.0.1", 0), _ModelHandler)
         self.reply = reply
         self.prompts: list[str] = []
@@ -61,9 +63,15 @@ class _ModelHandler(BaseHTTPRequestHandler):
             content = message.get("content") or ""
             texts += [content] if isinstance(content, str) else [part["text"] for part in content if "text" in part]
         said = self.server.reply(asked["model"], texts)
+        if callable(said):
+            said(self)
+            return
         is_refused = isinstance(said, int)
         message = {"role": "assistant", "content": said}
-        usage = {"prompt_tokens": sum(map(len, texts)) // 4, "completion_tokens": 0 if is_refused else len(said) // 4}
+        usage = {
+            "prompt_tokens": 1 + sum(map(len, texts)) // 4,
+            "completion_tokens": len(said) // 4 if isinstance(said, str) else 0,
+        }
         document = {
             "id": "reply",
             "object": "chat.completion",
@@ -72,10 +80,12 @@ class _ModelHandler(BaseHTTPRequestHandler):
             "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
             "usage": usage | {"total_tokens": sum(usage.values())},
         }
+        if isinstance(said, dict):
+            document = {name: value for name, value in (document | said).items() if value is not None}
         if is_refused:
             document = {"error": {"message": f"refused; you sent {self.headers['authorization']}", "type": "refused"}}
         data = json.dumps(document).encode()
-        self.send_response(said if is_refused else 200)
+        self.send_response(said if isinstance(said, int) else 200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
         self.end_headers()

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import AsyncIterator
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import Model, get_model
+from inspect_ai.model import ChatCompletionChoice, GenerateConfig, Model, get_model, modelapi
+from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
+from openai.types.chat import ChatCompletion
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.calls import given_keys, without_keys
 
-AT_ADDRESS = "openai-api/interplay/"
+AT_ADDRESS = "interplay/"
 """Before the names of models at an address of the user's."""
+MOST_BYTES = 64 * 1024**2
+"""Of one answer of a server; more is no answer."""
 MOST_RETRIES = 4
 """Of a call that a server did not answer."""
 
@@ -33,6 +39,65 @@ class At(NamedTuple):
     key: str | None = None
 
 
+@modelapi(name=AT_ADDRESS.rstrip("/"))
+class ModelAtAddress(OpenAICompatibleAPI):
+    """A model of an OpenAI-compatible server; content that is a list of parts is read, and no answer grows without an end."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),
+        **options: Any,
+    ) -> None:
+        # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
+        # It is Inspect that calls again, `MOST_RETRIES` times.
+        options |= {"service": "interplay", "strict_tools": False, "max_retries": 0}
+        super().__init__(model_name, base_url, api_key, config, **options)
+
+    def service_model_name(self) -> str:
+        """Its name on the server."""
+        return self.model_name
+
+    async def _generate_completion(self, request: dict[str, Any], config: GenerateConfig) -> Any:
+        completion = await super()._generate_completion(request, config)
+        if isinstance(completion, ChatCompletion):
+            completion.choices = completion.choices or []
+            for choice in completion.choices:
+                if isinstance(parts := choice.message.content, list):
+                    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+                    choice.message.content = "\n".join(text for text in texts if isinstance(text, str))
+        return completion
+
+    def chat_choices_from_completion(self, completion: Any, tools: Any) -> list[ChatCompletionChoice]:
+        """What the server answered, and which of its configurations did."""
+        choices = super().chat_choices_from_completion(completion, tools)
+        for choice in choices:
+            choice.message.metadata = {"system_fingerprint": completion.system_fingerprint}
+        return choices
+
+    def _create_http_client(self) -> Any:
+        client = super()._create_http_client()
+        client.event_hooks["response"].append(_bounded)
+        return client
+
+
+async def _bounded(response: Any) -> None:
+    """Stop reading an answer that does not end."""
+
+    class Bounded(type(response.stream)):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for chunk in super().__aiter__():
+                size += len(chunk)
+                if size > MOST_BYTES:
+                    raise EvaluationError(f"the answer has more than {MOST_BYTES:,} bytes")
+                yield chunk
+
+    response.stream.__class__ = Bounded
+
+
 def model_named(name: str, at: At | None = None) -> Model:
     """A model by its name for Inspect, such as `openai/NAME`; with `at` by its name on that server.
 
@@ -43,16 +108,19 @@ def model_named(name: str, at: At | None = None) -> Model:
         if at is not None:
             if at.key is not None:
                 given_keys.add(at.key)
-            # Tools have arguments that may be left out, which OpenAI's "strict" forbids.
-            return get_model(
-                AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False, strict_tools=False
-            )
+            return get_model(AT_ADDRESS + name, base_url=at.address, api_key=at.key or "none", memoize=False)
         return get_model(name)
     except (ValueError, PrerequisiteError) as error:
         raise EvaluationError(
             f"the model {name!r} cannot be used: {plain(error)}\n"
             "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
         ) from None
+
+
+def server_of(model: Model) -> str:
+    """Host and path of a model's server, without a user or a key; empty where it has no address of its own."""
+    address = urlsplit(getattr(model.api, "base_url", None) or "")
+    return address.netloc.rpartition("@")[2] + address.path.rstrip("/")
 
 
 def plain(error: Exception) -> str:

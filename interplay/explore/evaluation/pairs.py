@@ -20,16 +20,17 @@ COLUMNS: tuple[str, ...] = ("left", "right", "outcome", "task", "judge", "seed",
 
 
 def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
-    """Their runs of one instance, settings, seed and epoch."""
+    """Their runs of one instance, settings, seed and epoch; none that failed."""
     others = {(one.task, one.settings, one.seed, one.epoch): one for one in right}
     for one in left:
         other = others.get((one.task, one.settings, one.seed, one.epoch))
-        if other is not None and one.outcomes:
+        if other is not None and one.outcomes and one.failed is None and other.failed is None:
             yield one, other
 
 
 def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """For every two models of one table the mean difference by instance, and how often chance alone makes one as large.
+    """For every two models of one table the difference of their shares in the runs that both have, pooled as the table does,
+    and how often chance alone makes one as large.
 
     The test exchanges the two models of an instance (Fisher's randomization test, with instances as units); p-values are exact
     up to 12 instances. `*_holm` are corrected for the number of pairs (Holm 1979).
@@ -39,9 +40,10 @@ def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[di
         both = list(matched(own, theirs))
         row: dict[str, Any] = {"first": first, "second": second, "runs": len(both), "instances": len({a.task for a, _ in both})}
         done = _by_instance((a.task, float(a.is_done) - float(b.is_done)) for a, b in both)
-        reached = _by_instance((a.task, (a.num_reached - b.num_reached) / len(a.outcomes)) for a, b in both)
-        for name, differences in (("tsr", done), ("msr", reached)):
-            row[f"{name}_difference"] = float(differences.mean()) if len(differences) else None
+        reached = _by_instance((a.task, float(a.num_reached - b.num_reached)) for a, b in both)
+        num_milestones = sum(len(a.outcomes) for a, _ in both)
+        for name, differences, number in (("tsr", done, len(both)), ("msr", reached, num_milestones)):
+            row[f"{name}_difference"] = float(differences.sum() / number) if number else None
             row[f"{name}_p"] = randomization_p(differences, rng)
         rows.append(row)
     for name in ("tsr", "msr"):
@@ -51,15 +53,15 @@ def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[di
 
 
 def _by_instance(differences: Iterable[tuple[str, float]]) -> np.ndarray:
-    """Mean difference of each instance."""
-    found: dict[str, list[float]] = defaultdict(list)
+    """The sum of differences of each instance."""
+    found: dict[str, float] = defaultdict(float)
     for task, value in differences:
-        found[task].append(value)
-    return np.array([np.mean(values) for values in found.values()])
+        found[task] += value
+    return np.array([*found.values()])
 
 
 def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
-    """Two-sided p-value of a mean of 0, when each difference could as well have the other sign.
+    """Two-sided p-value of a sum of 0, when each difference could as well have the other sign.
 
     >>> randomization_p(np.array([1.0, 1.0, 1.0, 0.0]), np.random.default_rng(0))
     0.25

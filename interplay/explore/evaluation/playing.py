@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -22,16 +21,23 @@ from inspect_ai.model import (
 )
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
 
+from interplay.errors import InterplayError
 from interplay.explore.evaluation import macros, prompts
-from interplay.explore.evaluation.calls import Calls
+from interplay.explore.evaluation.calls import Calls, frame_hash
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
-from interplay.explore.evaluation.replies import Reply, clean, read, read_action
+from interplay.explore.evaluation.replies import PLAYED, Reply, clean, read, read_action
 from interplay.explore.evaluation.settings import Settings
 from interplay.wording import amount
 
 _LOG_CHARS = 2000
-"""Of a reply in the messages of the log; the run's file has all of it."""
+"""Of a reply in the messages of the log; the run's file has more of it."""
+MOST_REFUSED = 90
+"""Replies in a row that cannot be played; then the run stops."""
+
+
+class RefusedError(InterplayError):
+    """A model that does not play."""
 
 
 @dataclass
@@ -52,11 +58,35 @@ class Notes:
         replies: Kind of reply -> how many.
         asked: Of each answered call the tick at which it was asked, then the kinds of its replies.
         whys: Number of a call, from 0 -> what was wrong with it.
+        refused: Answered calls since the last one that could be played.
     """
 
     replies: Counter[str] = field(default_factory=Counter)
     asked: list[list[Any]] = field(default_factory=list)
     whys: dict[int, str] = field(default_factory=dict)
+    refused: int = 0
+
+    def weigh(self) -> None:
+        """Count the last call, whose replies are known.
+
+        Raises:
+            RefusedError: If too many calls in a row could not be played.
+        """
+        self.refused = 0 if PLAYED.intersection(self.asked[-1][1:]) else self.refused + 1
+        if self.refused >= MOST_REFUSED:
+            raise RefusedError(f"{self.refused} replies in a row could not be played: {self._kinds()}")
+
+    def check(self) -> None:
+        """Raise a `RefusedError` if no reply of a whole run could be played: that is no bad player, but none."""
+        if not PLAYED & self.replies.keys():
+            raise RefusedError(f"none of {amount(self.refused, 'reply', 'replies')} could be played: {self._kinds()}")
+
+    def _kinds(self) -> str:
+        """What the replies were that could not be played, and what was wrong with the last one."""
+        last = self.asked[len(self.asked) - self.refused :]
+        kinds = ", ".join(f"{kind} {number}" for kind, number in Counter(kind for _, *own in last for kind in own).items())
+        why = self.whys.get(max(self.whys, default=0), "")
+        return kinds + (f"; {why}" if why else "")
 
 
 @dataclass
@@ -91,14 +121,12 @@ class Player:
 
     def _picture(self) -> str:
         data = self.game.picture(self.settings.picture_width)
-        self.messages.append(
-            ChatMessageUser(content=f"tick {self.game.num_steps}, frame {hashlib.sha256(data).hexdigest()[:16]}")
-        )
+        self.messages.append(ChatMessageUser(content=f"tick {self.game.num_steps}, frame {frame_hash(data)}"))
         return "data:image/png;base64," + base64.b64encode(data).decode()
 
     def _said(self, output: ModelOutput) -> None:
         self.notes.asked.append([self.game.num_steps])
-        called = output.message.tool_calls if output.choices else None
+        called = output.message.tool_calls
         text = output.completion or " ".join(f"{call.function} {json.dumps(call.arguments)}" for call in called or [])
         self.messages.append(ChatMessageAssistant(content=clean(text, _LOG_CHARS)))
 
@@ -140,6 +168,7 @@ class Player:
                 withheld=_is_withheld(output),
             )
             self._count(reply.kind, reply.why)
+            self.notes.weigh()
             if not reply.is_refused:
                 return reply
             content = [*content, ContentText(text=prompts.again_line(reply.why))]
@@ -155,12 +184,14 @@ class Player:
         while self.game.outcome is None:
             output = await self.calls.ask(self._conversation(first, turns), tools)
             self._said(output)
-            called = output.message.tool_calls if output.choices else None
+            called = output.message.tool_calls
             if called:
                 num_idle = 0
                 turns.append([output.message, *(self._answer(call, index) for index, call in enumerate(called))])
+                self.notes.weigh()
                 continue
             self._count("refusal" if _is_withheld(output) else "no_tool")
+            self.notes.weigh()
             num_idle += 1
             if num_idle % self.settings.attempts == 0:
                 self.game.hold({}, 1)
@@ -170,7 +201,7 @@ class Player:
 
     def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
         """What is sent: of the pictures only the last ones."""
-        sent = [message for turn in turns for message in turn]
+        sent = [first, *(message for turn in turns for message in turn)]
         room = self.settings.window
         for place in range(len(sent) - 1, -1, -1):
             content = sent[place].content
@@ -180,7 +211,7 @@ class Player:
             if room < 0:
                 words = " ".join(part.text for part in content if isinstance(part, ContentText))
                 sent[place] = sent[place].model_copy(update={"content": f"{words} (The frame is no longer kept.)"})
-        return [first, *sent]
+        return sent
 
     def _seen(self) -> list[Content]:
         return [ContentText(text=f"Tick {self.game.num_steps}."), ContentImage(image=self._picture(), detail="low")]
@@ -189,11 +220,15 @@ class Player:
         """What a call of a tool gives; of several in one reply the first counts."""
         content: str | list[Content]
         if index:
-            self._count("unknown_tool")
+            self._count("parallel_call")
             content = "One tool at a time: only the first was used."
         elif self.game.outcome is not None:
             content = "The game is over."
-        elif call.parse_error or call.function not in self._tools:
+        elif call.parse_error:
+            self._count("cut_json", why := clean(call.parse_error, 500))
+            self.game.hold({}, 1)
+            content = f"Nothing was done for one tick: the arguments of your call are not whole JSON. {why}"
+        elif call.function not in self._tools:
             self._count("unknown_tool")
             self.game.hold({}, 1)
             content = f"That is no call of a tool you have: {', '.join(self._tools)}."
@@ -238,7 +273,7 @@ class Player:
 
 def _is_withheld(output: ModelOutput) -> bool:
     """Whether a server says that it held its reply back; it may send none at all."""
-    return bool(output.choices) and output.stop_reason == "content_filter"
+    return output.stop_reason == "content_filter"
 
 
 def _shown(reply: Reply) -> str:

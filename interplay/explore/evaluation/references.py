@@ -18,7 +18,15 @@ from interplay.store.episodes import EpisodeQuery
 
 ORACLE = "oracle"
 """Name of who records proofs."""
-_NOTHING: dict[str, Any] = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "replies": {}, "cost": None}
+_NOTHING: dict[str, Any] = {
+    "calls": 0,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "replies": {},
+    "cost": None,
+    "latency_ms": 0.0,
+    "answered": (),
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,11 +28,15 @@ KINDS = {
     "unknown_key": "a key that is not one",
     "bad_value": "a key that is neither 0 nor 1, a camera that is no pair of finite degrees, or what else means nothing",
     "no_tool": "words without a call of a tool",
-    "unknown_tool": "a tool that is not there, or a call that cannot be read",
+    "unknown_tool": "a tool that is not there",
+    "parallel_call": "one more call of a tool in a reply of which the first was used",
 }
 """What a reply is -> in words. All but the first two are refused."""
+PLAYED = {"action", "contradiction"}
 MOST_CHARS = 20_000
 """Of a reply without its thoughts."""
+MOST_KEPT = 200_000
+"""Characters of a reply with its thoughts that are kept."""
 MOST_OBJECTS = 20
 """Objects of a reply that are looked at, from the last."""
 THOUGHT_CHARS, MEMORY_CHARS = 600, 2_000
@@ -73,7 +77,7 @@ class Reply:
     @property
     def is_refused(self) -> bool:
         """Whether there is nothing to play."""
-        return self.kind not in ("action", "contradiction")
+        return self.kind not in PLAYED
 
 
 def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: bool = False) -> Reply:
@@ -119,6 +123,16 @@ def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | R
     if "{" in said:
         return Reply("cut_json", why="the JSON object is not whole")
     return Reply("no_json", why="it holds no JSON object")
+
+
+def shortened(text: str) -> str:
+    """A reply without what nobody reads; it is read as before."""
+    if len(text) <= MOST_CHARS:
+        return text
+    said = _without_thoughts(text)
+    if len(said) > MOST_CHARS:
+        return said[:MOST_CHARS] + "…"
+    return text if len(text) <= MOST_KEPT else said
 
 
 def _without_thoughts(text: str) -> str:

@@ -1,7 +1,7 @@
 """A run on disk: one file of JSON lines, which a run that was killed goes on from without paying for an answer twice.
 
 The first line is the header: instance, settings, model, epoch. Then come `begin` (an attempt, with its episode), `call` (an
-answered call, whole), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
+answered call; what nobody reads of it is cut), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -39,7 +40,9 @@ class Run:
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
         end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
             `path` and `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
-        failed: Why the last attempt failed (`error`), with what there is of the same, or None.
+        failed: Why the last attempt failed (`error`), with what there is of the same, or None. `again`: so many of its last
+            calls are made again.
+        lost: Those calls.
         num_failed: Attempts that failed.
     """
 
@@ -49,6 +52,7 @@ class Run:
     end: Mapping[str, Any] | None = None
     failed: Mapping[str, Any] | None = None
     num_failed: int = 0
+    lost: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def instance(self) -> Instance | None:
@@ -57,8 +61,8 @@ class Run:
         return None if document is None else parse(document, source=f"run {self.header['run']}")
 
 
-def header(instance: Instance, settings: Settings, model: str, epoch: int) -> dict[str, Any]:
-    """What says which run it is, and all that tables need of the instance; `run` is its id."""
+def header(instance: Instance, settings: Settings, model: str, epoch: int, server: str = "") -> dict[str, Any]:
+    """What says which run it is, and all that tables need of the instance; `run` is its id, `server` where the model is."""
     which = {
         "schema": SCHEMA,
         "task": instance.task().id,
@@ -68,7 +72,6 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
         "seed": instance.seed,
         "epoch": epoch,
     }
-    run = hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
     needs = {one.task: one.id for one in instance.milestones}
     milestones = [
         {
@@ -81,7 +84,13 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int) -> di
     ]
     about = {"hops": instance.num_hops, "capabilities": list(instance.capabilities), "milestones": milestones}
     about |= {"instance": instance.to_json(), "task_version": instance.task().content_hash}
-    return {"run": run} | which | about
+    return {"run": id_of(which)} | which | about | ({"server": server} if server else {})
+
+
+def id_of(header: Mapping[str, Any]) -> str:
+    """The id of a run, from what says which it is."""
+    which = {name: header[name] for name in ("schema", "task", "task_hash", "settings", "model", "seed", "epoch")}
+    return hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass
@@ -142,6 +151,7 @@ def read(path: Path) -> Run:
     """
     run: Run | None = None
     calls: list[Mapping[str, Any]] = []
+    lost: list[Mapping[str, Any]] = []
     facts: dict[str, Any] = {}
     num_failed = 0
     try:
@@ -155,12 +165,31 @@ def read(path: Path) -> Run:
                 facts = {"begin": value}
             elif kind in ("end", "failed"):
                 facts[kind] = value
-                num_failed += kind == "failed"
+                if kind == "failed":
+                    num_failed += 1
+                    kept = len(calls) - value.get("again", 0)
+                    calls, lost = calls[:kept], lost + calls[kept:]
     except (ValueError, AttributeError, OSError) as error:
         raise RunError(f"{path} cannot be read as a run: {error}\nMove it away; the run is then played again.") from None
     if run is None or not isinstance(run.header, dict) or run.header.get("schema") != SCHEMA:
         raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
-    return Run(run.header, tuple(calls), num_failed=num_failed, **facts)
+    return Run(run.header, tuple(calls), num_failed=num_failed, lost=tuple(lost), **facts)
+
+
+def check_server(data: Path, model: str, server: str) -> None:
+    """Refuse a model that runs of its name were played with at another server: it may be another model.
+
+    Raises:
+        RunError: If it was.
+    """
+    for path in (data / FOLDER).glob("*.jsonl"):
+        with path.open("rb") as file, suppress(ValueError, KeyError, TypeError):
+            head = json.loads(file.readline())["header"]
+            if head["model"] == model and head.get("server", server) != server:
+                raise RunError(
+                    f"{model!r} was played at {head['server']}, and now is at {server or 'no address'}\n"
+                    f"Give it another name with --name; or write --name {model!r} if it is the same model."
+                )
 
 
 def is_played(path: Path) -> bool:

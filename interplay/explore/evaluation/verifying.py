@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from interplay.errors import InterplayError, NotFoundError
+from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result, result_at
-from interplay.explore.evaluation.runs import RunError, files
+from interplay.explore.evaluation.runs import Run, RunError, files, header, id_of
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
+from interplay.explore.rules import VERSION
+from interplay.files import write_bytes
+from interplay.record import Archive, Episode
+
+FOLDER = Path("media") / "runs"
+"""Of a data folder: what came of comparing runs with their episodes. What is in it can be made again."""
 
 
 class WrongRun(NamedTuple):
@@ -27,7 +39,7 @@ class WrongRun(NamedTuple):
 def wrong_runs(
     data: Path, episodes: Mapping[str, str], judgements: Mapping[str, Judgement], whole: Collection[str] = ()
 ) -> Iterator[WrongRun]:
-    """Runs of a data folder whose files are wrong; a run that failed counts as nothing reached, and is not looked at.
+    """Runs of a data folder whose files are wrong; a run that failed is in no rate, and is not looked at.
 
     Args:
         data: The data folder.
@@ -52,8 +64,73 @@ def wrong_runs(
             text = f"{claims[one.episode]} runs say that they are episode {one.episode}. Move those away that are copies."
             yield WrongRun(str(path), text)
         there = judgements.get(one.episode)
-        shown = None if there is None else (episodes[one.episode], there.reached, set(there.milestones))
-        if shown is not None and shown != (one.task, one.reached, one.judged):
-            said = ", ".join(f"{name} at step {step}" for name, step in one.reached.items()) or "nothing reached"
-            text = f"it says otherwise than episode {one.episode}: {said}. Move the file away, and play the run again."
-            yield WrongRun(str(path), text)
+        if there is not None and (text := difference(one, episodes[one.episode], there)):
+            yield WrongRun(str(path), f"{text}. Move the file away, and play the run again.")
+
+
+def difference(result: Result, task: str, judgement: Judgement) -> str:
+    """What a run says otherwise than its episode, which is of this task; empty if nothing."""
+    if (task, judgement.reached, set(judgement.milestones)) == (result.task, result.reached, result.judged):
+        return ""
+    said = ", ".join(f"{name} at step {step}" for name, step in result.reached.items()) or "nothing reached"
+    return f"it says otherwise than episode {result.episode}: {said}"
+
+
+def compared(
+    archive: Archive | None, path: Path, run: Run, result: Result, judge: Callable[[Episode, Instance], Judgement]
+) -> str | None:
+    """What is wrong with a run, by its episode, which is played again once for each version of the two files; empty if nothing
+    is, or if it failed; None if it cannot be known, as of files of an earlier release.
+
+    Args:
+        archive: Of the run's data folder; None if it has none.
+        path: Of the run's file.
+        run, result: What it says.
+        judge: `judging.judge`, which brings the world.
+    """
+    if result.failed is not None:
+        return ""
+    try:
+        if archive is None:
+            raise NotFoundError("no archive")
+        episode = archive.get(result.episode or "")
+    except NotFoundError:
+        return f"there is no episode {result.episode} of {result.task} in this data folder"
+    instance = run.instance or published.instances().get(result.task)
+    if instance is None:
+        return None
+    files = {"run": path, "episode": episode.path}
+    hashes = {name: hashlib.sha256(one.read_bytes()).hexdigest() for name, one in files.items()} | {"semantics": VERSION}
+    if (known := kept(archive.root, path)) is None or {name: known.get(name) for name in hashes} != hashes:
+        known = hashes | {"why": _wrong(run, result, instance, episode, judge)}
+        place = archive.root / FOLDER / f"{path.stem}.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(place, json.dumps(known).encode())
+    return known["why"]
+
+
+def kept(root: Path, path: Path) -> dict[str, str] | None:
+    """What came of comparing a run the last time, with the hashes of the two files; None if there was no last time."""
+    try:
+        known = json.loads((root / FOLDER / f"{path.stem}.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    return known if isinstance(known, dict) and isinstance(known.get("why"), str) else None
+
+
+def _wrong(
+    run: Run, result: Result, instance: Instance, episode: Episode, judge: Callable[[Episode, Instance], Judgement]
+) -> str:
+    settings = Settings(**run.header["settings"])
+    as_made = header(instance, settings, result.model, result.epoch)
+    if result.run != id_of(run.header) or any(
+        run.header[name] != as_made[name] for name in ("task", "task_hash", "seed", "hops", "capabilities", "milestones")
+    ):
+        return "its first line says otherwise than its instance, or was changed"
+    made_of = [tag for tag in episode.task.tags if tag.startswith("instance ")]
+    if made_of not in ([], [f"instance {instance.content_hash}"]) or episode.num_steps > settings.max_steps:
+        return f"episode {episode.id} was recorded with other milestones, or is longer than a run"
+    try:
+        return difference(result, episode.task_id, judge(episode, instance))
+    except InterplayError as error:
+        return str(error).partition("\n")[0]

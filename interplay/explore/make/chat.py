@@ -23,6 +23,7 @@ from inspect_ai.tool import ToolInfo
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.calls import CallError, answered, prompt_hash
 from interplay.explore.evaluation.lines import LineFile
+from interplay.explore.evaluation.metrics import total
 from interplay.explore.evaluation.models import AT_ADDRESS, MOST_RETRIES
 
 FOLDER = Path("explore") / "make"
@@ -40,14 +41,14 @@ class Spent:
     Attributes:
         calls: Answers that were asked for now.
         kept: Answers that were in the file.
-        input_tokens, output_tokens: Of both, as its server counts them.
-        cost: Dollars, of both; None without a price.
+        input_tokens, output_tokens: Of both, as its server counts them; None if it does not.
+        cost: Dollars, of both; None without a price or tokens.
     """
 
     calls: int = 0
     kept: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
+    input_tokens: int | None = 0
+    output_tokens: int | None = 0
     cost: float | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -133,8 +134,7 @@ class Chat:
             try:
                 output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             except CallError as error:
-                why = without_request(str(error))
-                text = f"{name} did not answer: {why}\nAll answers so far are kept. Run the same command again to go on."
+                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
                 raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document
@@ -145,23 +145,13 @@ class Chat:
         spent = self.spent.setdefault(name, Spent())
         spent.kept += is_kept
         spent.calls += not is_kept
-        if output.usage is not None:
-            spent.input_tokens += output.usage.input_tokens
-            spent.output_tokens += output.usage.output_tokens
+        usage = output.usage if output.usage and output.usage.total_tokens else None
+        spent.input_tokens = total([spent.input_tokens, usage.input_tokens if usage else None])
+        spent.output_tokens = total([spent.output_tokens, usage.output_tokens if usage else None])
         if name in self._prices:
-            read, written = self._prices[name]
-            spent.cost = (read * spent.input_tokens + written * spent.output_tokens) / 1e6
+            tokens = zip((spent.input_tokens, spent.output_tokens), self._prices[name], strict=True)
+            spent.cost = total(None if number is None else number * dollars / 1e6 for number, dollars in tokens)
         self._report(name)
-
-
-def without_request(said: str) -> str:
-    """What went wrong, of the text of an error in which Inspect writes the whole request before it.
-
-    >>> without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), without_request("Timeout: first\\n\\nsecond")
-    ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
-    """
-    kind, request, rest = said.partition("\nRequest:\n")  # JSON, in which no line is empty
-    return kind + rest.partition("\n\n")[2] if request else said
 
 
 def name_of(model: Model) -> str:

@@ -14,8 +14,8 @@ import { Replay } from "./replay.js";
  * @property {string} words
  * @property {string | null} memory
  * @property {string} why
- * @property {number} input_tokens
- * @property {number} output_tokens
+ * @property {number | null} input_tokens null where the server does not say
+ * @property {number | null} output_tokens
  * @property {number | null} latency_ms
  * @property {boolean} is_refused
  */
@@ -48,8 +48,8 @@ export function callAt(calls, tick) {
 export function totals(calls, last) {
   const made = { read: 0, written: 0, refused: 0 };
   for (const call of calls.slice(0, last + 1)) {
-    made.read += call.input_tokens;
-    made.written += call.output_tokens;
+    made.read += call.input_tokens ?? NaN;
+    made.written += call.output_tokens ?? NaN;
     made.refused += call.is_refused ? 1 : 0;
   }
   return made;
@@ -374,8 +374,8 @@ class RunPage {
     const call = this.calls[this.call];
     /** @type {[string, number, number, number][]} */
     const rows = [
-      ["tokens read", call?.input_tokens ?? 0, soFar.read, whole.read],
-      ["tokens written", call?.output_tokens ?? 0, soFar.written, whole.written],
+      ["tokens read", call?.input_tokens ?? (call ? NaN : 0), soFar.read, whole.read],
+      ["tokens written", call?.output_tokens ?? (call ? NaN : 0), soFar.written, whole.written],
       ["refused replies", call?.is_refused ? 1 : 0, soFar.refused, whole.refused],
     ];
     need(this.root, "[data-totals]").replaceChildren(
@@ -388,7 +388,7 @@ class RunPage {
         for (const number of numbers) {
           const cell = document.createElement("td");
           cell.className = "r num";
-          cell.textContent = number.toLocaleString("en");
+          cell.textContent = Number.isNaN(number) ? "unknown" : number.toLocaleString("en");
           row.append(cell);
         }
         return row;
