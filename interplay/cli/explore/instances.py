@@ -146,12 +146,11 @@ def prove(
 
 def _hop_lines(name: str, hops: Hops) -> list[str]:
     """What people read of the hops of an instance."""
-    lines = [f"\n{name}: {amount(hops.depth, 'task')} deep."]
-    lines += [
-        f"  {one.then!r} does not need {one.first!r}: reached without it at step {one.tick}"
-        for one in hops.edges
-        if not one.enforced
-    ]
+    lines = [f"\n{name}: {amount(hops.depth, 'task')} deep by proof."]
+    for one in hops.edges:
+        text = f"{one.first!r} -> {one.then!r}: {one.verdict}"
+        seen = f". Watch it:  interplay episodes replay {one.episode} --out way.mp4" if one.episode else ""
+        lines.append(f"  {text}{f', {one.why}' if one.why else ''}{seen}")
     lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
     lines += [f"  {one} is reached at step {tick} by a player who does nothing" for one, tick in hops.reached_by_noop.items()]
     return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, smelt, take
 from interplay.agents.skills.mobs import fight, pick_up, trade
-from interplay.agents.skills.reaching import AROUND, boxed, come_to, digging, nearest, place_at, set_down, spots
+from interplay.agents.skills.reaching import AROUND, Eye, boxed, come_to, digging, nearest, place_at, set_down, spots
 from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
 from interplay.world import Action, Stack, World
@@ -27,6 +27,8 @@ Doing = frozenset[str]
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
 """Made when nothing that is carried gets a block."""
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
+_SLACK, _PAST = 0.8, 4.0
+"""Blocks and degrees that are kept between a player and where a rule would hold."""
 _LIKELY = 0.3
 """How many of an item a block must leave on average to be mined for it."""
 
@@ -38,18 +40,43 @@ class Planner:
         world: It is looked at and never changed.
         origin: Cell that the boxes and targets of rules count from.
         rng: For whims of the hand.
+        avoid: A rule that must not hold on the way, as far as that can be helped.
 
     Attributes:
         lacks: What was needed and is not to be had in this world.
     """
 
-    def __init__(self, world: World, origin: Cell, rng: np.random.Generator) -> None:
-        self.world, self.origin = world, origin
+    def __init__(self, world: World, origin: Cell, rng: np.random.Generator, avoid: Rule | None = None) -> None:
+        self.world, self.origin, self._avoid = world, origin, avoid
         self.body = Body(world, rng)
         self.body.haste = 0.9
         self.sources = Sources(world)
         self.lacks: list[str] = []
         self._can: dict[str, bool] = {}
+        self._most: dict[str, int] = {}
+        if avoid is not None:
+            self._keep_off(avoid.type, avoid.params)
+
+    def _keep_off(self, kind: str, params: Mapping[str, Any]) -> None:
+        """Walk round a place, look past it, or carry too few."""
+        if kind == "inventory_has":
+            self._most[params["item"]] = params["min_count"] - 1
+        elif kind == "position_inside_box":
+            self.body.shut = self._cells(params)
+        elif kind == "position_near_with_facing":
+            target = self._at(params["target"])
+            x, y, z = (at + 0.5 for at in target)
+            far, half = params["max_distance"] + _SLACK, params["facing_tolerance"] / 2 + _PAST
+
+            def shuns(eye: Eye) -> tuple[float, float] | None:
+                near = math.dist((eye[0], eye[1] - EYE_HEIGHT, eye[2]), (x, y, z)) <= far
+                return (math.degrees(math.atan2(eye[0] - x, z - eye[2])), half) if near else None
+
+            if half < 180.0:
+                self.body.shuns = shuns
+            else:  # it holds whichever way one looks
+                around = boxed(*(self._at([o + math.ceil(far) * way for o in params["target"]]) for way in (-1, 1)))
+                self.body.shut = [one for one in around if math.dist((one[0] + 0.5, one[1], one[2] + 0.5), (x, y, z)) <= far]
 
     def reach(self, rules: tuple[Rule, ...]) -> Acts:
         """Do what a milestone asks; positions come last, since all else moves the player."""
@@ -89,20 +116,32 @@ class Planner:
         middle = (target[0] + 0.5, target[1] + 0.5, target[2] + 0.5)
         feet = np.array(middle) - (0.5, 0.0, 0.5)
 
-        def in_range(eye: tuple[float, float, float]) -> bool:
+        def in_range(eye: Eye) -> bool:
             return math.dist((eye[0], eye[1] - EYE_HEIGHT, eye[2]), middle) <= params["max_distance"] - 0.5
 
-        def in_sight(eye: tuple[float, float, float]) -> bool:
+        def in_sight(eye: Eye) -> bool:
             return in_range(eye) and self._seen(eye, target)
 
         reach = params["max_distance"] + EYE_HEIGHT + float(np.linalg.norm(feet - middle))
-        for fits, costs in ((in_sight, None), (in_range, None), (in_range, digging(body))):
+        turned = 0.45 * params.get("facing_tolerance", 0.0)
+
+        def yaws(eye: Eye) -> list[float]:
+            yaw = math.degrees(math.atan2(eye[0] - middle[0], middle[2] - eye[2]))
+            return [one for one in (yaw, yaw + turned, yaw - turned) if body.may_look(one, eye)]
+
+        def sees_past(eye: Eye) -> bool:
+            return in_range(eye) and bool(yaws(eye))
+
+        straight = in_sight if self._avoid is None else sees_past
+        for fits, costs in ((straight, None), (sees_past, None), (sees_past, digging(body))):
             for spot in spots(body, target, fits, costs=costs, reach=reach, most=3):
                 if (yield from body.walk(spot, costs=costs, tries=3)):
-                    return (yield from body.look_at(*middle))
+                    me = self.world.player
+                    around = yaws((me.x, me.eye_y, me.z)) or [me.yaw]
+                    return (yield from body.look(around[0], body.angles(*middle)[1]))
         return self._lack(f"a way to {params['target']}")
 
-    def _seen(self, eye: tuple[float, float, float], target: Position) -> bool:
+    def _seen(self, eye: Eye, target: Position) -> bool:
         """Whether nothing stands between an eye and the middle of a cell, its own block left out."""
         way = np.array(target) + 0.5 - eye
         far = float(np.linalg.norm(way))
@@ -274,7 +313,7 @@ class Planner:
         """Carry so many of an item, in whatever way this world allows, what is near and ready first."""
         if self.body.count(item) >= count:
             return True
-        if item in doing:
+        if item in doing or count > self._most.get(item, count):
             return False
         self._can.clear()
         if not self.can(item):
@@ -291,7 +330,7 @@ class Planner:
         """Whether an item is carried or something in this world leads to it; how many is not asked."""
         if item not in self._can:
             self._can[item] = False  # while it is asked: a way round in a circle leads nowhere
-            self._can[item] = self.body.count(item) > 0 or self._has_source(item)
+            self._can[item] = self.body.count(item) > 0 or (self._most.get(item) != 0 and self._has_source(item))
         return self._can[item]
 
     def _has_source(self, item: str) -> bool:
@@ -405,8 +444,10 @@ class Planner:
     def _craft(self, item: str, count: int, doing: Doing) -> Acts:
         """Get what a recipe takes, and make it."""
         body = self.body
-        recipes = [
-            recipe for recipe in crafting.recipes_for(item) if all(any(map(self.can, one)) for one in recipe.ingredients)
+        recipes = [  # not out of what is being obtained: ingots of nuggets of ingots
+            recipe
+            for recipe in crafting.recipes_for(item)
+            if all(any(map(self.can, one - doing)) for one in recipe.ingredients)
         ]
         for recipe in sorted(recipes, key=lambda recipe: -sum(any(map(body.count, one)) for one in recipe.ingredients)):
             for _ in range(4):  # getting one thing, or the table, may use up another
@@ -461,7 +502,7 @@ class Planner:
             )
             fuel = next((one for one in fuels if items.item_named(one).fuel), None)
             for other in _FUELS if fuel is None else ():
-                if self.can(other) and (yield from self.obtain(other, 2 * number, doing)):
+                if self.can(other) and (yield from self.obtain(other, _fuel_for(number, other), doing)):
                     fuel = other
                     break
             if fuel is None:
@@ -469,11 +510,16 @@ class Planner:
             place = yield from self._station(kind, doing)
             if place is None:
                 continue
-            most = math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
+            most = _fuel_for(number, fuel)
             yield from smelt(body, place, source, number, fuel, min(most, body.count(fuel)))
             if body.count(item) >= count:
                 return True
         return False
+
+
+def _fuel_for(number: int, fuel: str) -> int:
+    """How many pieces of a fuel smelt so many things."""
+    return math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
 
 
 def _smelted_from(item: str) -> Iterator[tuple[str, str]]:
