@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
 from interplay.explore.instance import Instance, InstanceError, load
 from interplay.tasks import Suite
 
@@ -66,13 +66,34 @@ def files_of(given: Iterable[str]) -> list[Path]:
     for name in given:
         path = FOLDERS.get(name) or file_of(name)
         if path.is_dir():
-            inside = sorted(path.glob("*.json"))
+            inside = sorted(one for one in path.glob("*.json") if not is_of_mac(one))
             if not inside:
                 raise InstanceError(f"{path}: holds no .json file\nRemedy: name a folder or a file of instances.")
             found += inside
         else:
             found.append(path)
     return list(dict.fromkeys(found))
+
+
+def load_each(given: Iterable[str]) -> tuple[dict[Path, Instance], dict[str, str]]:
+    """File -> instance of what is named as for `files_of`, and file or name -> what is wrong, where one cannot be read."""
+    found, refused = dict[Path, Instance](), dict[str, str]()
+    for name in given:
+        try:
+            files = files_of([name])
+        except InterplayError as error:
+            files, refused[name] = [], str(error).removeprefix(f"{name}: ")
+        for file in files:
+            try:
+                found[file] = load(file)
+            except InterplayError as error:
+                refused[str(file)] = str(error).removeprefix(f"{file}: ")
+    return found, refused
+
+
+def is_of_mac(file: Path) -> bool:
+    """Whether a Mac put it beside the real files: `._NAME`, or anything in `__MACOSX`."""
+    return file.name.startswith("._") or "__MACOSX" in file.parts
 
 
 def _files(which: str | None = None) -> dict[str, Path]:

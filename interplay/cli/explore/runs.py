@@ -78,10 +78,14 @@ def run(
         from interplay.explore.evaluation import evaluate
     from interplay.explore.evaluation.metrics import Result, tables
     from interplay.explore.evaluation.settings import Settings
+    from interplay.explore.published import load_each
 
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
     at = server_at(address, key_env)
+    good, refused = load_each(paths)
+    if not good:
+        raise InterplayError("\n".join(f"{file}: {text}" for file, text in refused.items()))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
@@ -91,7 +95,7 @@ def run(
 
         log = evaluate.evaluate(
             archive,
-            paths,
+            paths if not refused else [str(file) for file in good],
             model,
             Settings(protocol, steps, goal),
             at=at,
@@ -107,14 +111,22 @@ def run(
     results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
     (made,) = tables(results)
     failed = _failed(results)
-    document = {"table": made, "failed": failed, "log": log.location, "runs": [one.to_json() for one in results]}
+    said = [{"file": file, "text": text} for file, text in refused.items()]
+    document = {
+        "table": made,
+        "failed": failed,
+        "refused": said,
+        "log": log.location,
+        "runs": [one.to_json() for one in results],
+    }
     emit(document, as_json=as_json, text=_text(made))
     if not as_json:
         lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
+        lines += [f"refused  {one['file']}: {one['text']}" for one in said]
         place = place_options(data, database)
         lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
         emit(None, as_json=False, text="\n".join(lines))
-    if failed:
+    if failed or refused:
         raise typer.Exit(1)
 
 

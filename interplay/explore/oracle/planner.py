@@ -10,7 +10,7 @@ import numpy as np
 
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, smelt, take
-from interplay.agents.skills.mobs import fight, pick_up, trade
+from interplay.agents.skills.mobs import fight, pick_up, trade, use_on
 from interplay.agents.skills.reaching import AROUND, Eye, boxed, come_to, digging, nearest, place_at, set_down, spots
 from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
@@ -18,6 +18,7 @@ from interplay.world import Action, Stack, World
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.registry import blocks, crafting, items, smelting
 from interplay.world.registry.blocks import NUM_BOXES, block_of
+from interplay.world.registry.entity_types import MOBS
 from interplay.world.registry.tools import speed_on
 from interplay.world.state import EYE_HEIGHT, Position
 
@@ -29,6 +30,12 @@ _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_picka
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
 _SLACK, _PAST = 0.8, 4.0
 """Blocks and degrees that are kept between a player and where a rule would hold."""
+_USED_ON: dict[str, tuple[str, ...]] = {
+    **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
+    **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),
+}
+"""Events of the use key -> items that do it; what a kind of mob eats, where none is named."""
+_TAMED_BY = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _LIKELY = 0.3
 """How many of an item a block must leave on average to be mined for it."""
 
@@ -184,9 +191,10 @@ class Planner:
             places = [cell([float(self.world.entities[row][axis]) for axis in "xyz"]) for row in rows if row is not None]
         for place in places:
             offset = [p - o for p, o in zip(place, self.origin, strict=True)]
-            if (yield from self._near({"target": offset, "max_distance": params["max_distance"]})):
-                return True
-        return False if places else self._lack(name)
+            yield from self._near({"target": offset, "max_distance": params["max_distance"]})
+            if params["kind"] == "block" and (yield from come_to(self.body, place)):  # it is not seen yet: dig to it
+                yield from self.body.look_at(*(at + 0.5 for at in place))
+        return bool(places) or self._lack(name)
 
     # Counts
 
@@ -270,6 +278,8 @@ class Planner:
                 x, y, z = body.footing
                 around = boxed((x - 3, y, z - 3), (x + 3, y + 1, z + 3))
                 done = yield from self._place(name, around, 1)
+            elif event in _USED_ON:
+                done = yield from self._use_on_mob(event, name)
             else:
                 return self._lack(f"a way to have {name} {event}")
             if lacking() <= 0:
@@ -277,6 +287,22 @@ class Planner:
             if not done:
                 return False
         return lacking() <= 0
+
+    def _use_on_mob(self, event: str, name: str) -> Acts:
+        """Shear, milk, dye, feed, tame or breed a mob, or talk to it; true if that is counted."""
+        body, counts = self.body, self.world.player.counts
+        before, number = counts.get(event, {}).get(name, 0), 2 if event == "bred" else 1
+        able = _USED_ON[event] or MOBS[name].foods if event != "tamed" else _TAMED_BY.get(name, ())
+        item = next((one for one in sorted(able) if self.can(one)), None)
+        if event != "talked_to" and (item is None or not (yield from self.obtain(item, number))):
+            return self._lack(item or next(iter(sorted(able)), f"a way to have {name} {event}"))
+        for mob in self.sources.mobs(name)[: 6 * number]:
+            yield from close(body)
+            yield from use_on(body, mob, item)
+            if counts.get(event, {}).get(name, 0) > before:
+                return True
+        yield from body.wait(120 * (event == "bred"))  # the pair takes its time
+        return counts.get(event, {}).get(name, 0) > before
 
     def _mine_one(self, places: list[Position]) -> Acts:
         for place in places[:6]:
@@ -399,8 +425,8 @@ class Planner:
                 for _ in range(12):
                     if body.count(item) == before:
                         yield Action()
-                if body.count(item) == before:
-                    yield from pick_up(body, 8.0, item=item)
+                for costs in (None, digging(body)) if body.count(item) == before else ():
+                    yield from pick_up(body, 8.0, item=item, costs=costs)
             else:
                 failed.add(left[0])
         return body.count(item) >= count
@@ -415,7 +441,8 @@ class Planner:
         for mob in self.sources.hunted(item):
             if self.body.count(item) >= count:
                 return True
-            yield from fight(self.body, mob)
+            is_shorn = item.endswith("_wool") and self.body.count("shears")
+            yield from use_on(self.body, mob, "shears") if is_shorn else fight(self.body, mob)
             yield from self.body.wait(12)
             yield from pick_up(self.body, 8.0, item=item)
         return self.body.count(item) >= count
