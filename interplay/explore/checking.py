@@ -165,7 +165,7 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
             continue
         for number, rule in enumerate(milestone.rules):
             found += _rule_in_scene(rule, f"milestones[{index}].rules[{number}].params", world, spawn)
-        now = facts.collect(world, spawn, rules.boxes(milestone.rules))
+        now = facts.for_rules(world, spawn, milestone.rules)
         starts.append(Start(milestone.id, rules.all_hold(milestone.rules, now)))
         if starts[-1].reached:
             found.append(
@@ -187,10 +187,10 @@ def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator
     name = params.get("item", params.get("object"))
     if name is None:
         return
-    part, what, known = ("item", "item", items.BY_NAME) if "item" in params else ("object", params["kind"], blocks.BY_NAME)
-    if what == "mob":
-        known = dict.fromkeys(_MOBS)
-    if name not in known:
+    part = "item" if "item" in params else "object"
+    what = params.get("kind") or rules.EVENTS.get(params.get("event", "")) or "item"
+    known = {"item": items.BY_NAME, "block": blocks.BY_NAME, "mob": dict.fromkeys(_MOBS)}[what]
+    if name not in known and (params.get("event"), name) != ("used", "bed"):  # of whatever colour
         yield Finding(f"{key}.{part}", f"there is no {what} {name!r}", nearest(name, known) or f"name a {what} of this world")
     elif what == "mob" and name not in [mob for mob, _ in _living(world)]:
         yield Finding(f"{key}.{part}", f"no {name} is in the scene", "summon one, or name what is there")

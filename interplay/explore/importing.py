@@ -16,6 +16,8 @@ PUBLISHED = {"1": 260, "2": 254, "3": 145, "4": 154, "hard": 100}
 """Hops -> instances of the whole published set; its hard part has 8 to 12 hops."""
 HARD_HOPS = range(8, 13)
 _KEPT = ("selected_tasks", "scene_name", "scene_description", "task_text", "atomic_tasks_ordered", "commands")
+_OF_FOLDER = ("metadata.json", "milestones.json")
+"""Files that have the name of their folder."""
 _OF_MILESTONE = {"task", "milestone_id", "description", "rules"}
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "inventory_has": {"min_count": 1},
@@ -112,9 +114,7 @@ def _documents(file: Path, root: Path) -> Iterator[tuple[str, str, str]]:
                 yield f"{file}:{number}", f"{file.stem}-{number}", line
         return
     inner = file.relative_to(root) if root.is_dir() else Path(file.name)
-    parts = (
-        (inner.parent.parts or (file.parent.resolve().name,)) if file.name == "metadata.json" else inner.with_suffix("").parts
-    )
+    parts = (inner.parent.parts or (file.parent.resolve().name,)) if file.name in _OF_FOLDER else inner.with_suffix("").parts
     yield str(file), "-".join(parts), text
 
 
@@ -138,7 +138,8 @@ def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, 
     if not isinstance(milestones, list):
         raise InstanceError("milestones: must be a list, or a table that holds one")
     graph = published.get("reasoning_graph", published.get("dependency_graph"))
-    tasks = published.get("atomic_tasks_ordered") or published.get("selected_tasks") or []
+    of_milestones = [one["task"] for one in milestones if isinstance(one, Mapping) and isinstance(one.get("task"), str)]
+    tasks = published.get("atomic_tasks_ordered") or published.get("selected_tasks") or of_milestones
     if not isinstance(graph, Mapping):
         odd.append(("reasoning_graph", "is missing; the tasks are its nodes, and there are no edges"))
         graph = {"nodes": tasks, "edges": []}
@@ -148,6 +149,9 @@ def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, 
         if key not in document:
             odd.append((key, "is missing; the nodes of the graph stand for it"))
             document[key] = graph.get("nodes", [])
+    if "task_text" not in document:
+        document["task_text"] = f"Do all of this: {', '.join(map(str, tasks))}."
+        odd.append(("task_text", f"is missing; {document['task_text']!r} stands for it"))
     if not document.get("commands"):
         odd.append(("commands", "there is no scene; the instance is kept, and the land stays as it is"))
         document["commands"] = []

@@ -34,6 +34,10 @@ CAPABILITIES = (
 """What a task may need of its player."""
 
 
+ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
+"""Of an edge: proved by the rules of the world; neither proved nor refuted; a way round it was found."""
+
+
 class InstanceError(InterplayError):
     """An instance that cannot be read; the text names the file, the key and the remedy."""
 
@@ -125,6 +129,17 @@ class Instance:
         tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
         ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
         return {task: number for number, task in enumerate(ordered, 1)}
+
+    @property
+    def edge_verdicts(self) -> dict[tuple[str, str], str]:
+        """Edge -> what proofs of this version say of it. Those of earlier releases said `enforced` where no way was found."""
+        found: dict[tuple[str, str], str] = {}
+        for proof in self.proofs:
+            edges = (proof.get("hops") or {}).get("edges", ()) if proof.get("content_hash") == self.content_hash else ()
+            for one in edges:
+                before = NO_WAY_FOUND if one["enforced"] else OPEN
+                found[one["first"], one["then"]] = one.get("verdict", before)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """The document; `parse` is its inverse."""

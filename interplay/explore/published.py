@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
 from interplay.explore.instance import Instance, InstanceError, load
 from interplay.tables import visible
 from interplay.tasks import Suite
@@ -74,6 +74,22 @@ def files_of(given: Iterable[str]) -> list[Path]:
         else:
             found.append(path)
     return list(dict.fromkeys(found))
+
+
+def load_each(given: Iterable[str]) -> tuple[dict[Path, Instance], dict[str, str]]:
+    """File -> instance of what is named as for `files_of`, and file or name -> what is wrong, where one cannot be read."""
+    found, refused = dict[Path, Instance](), dict[str, str]()
+    for name in given:
+        try:
+            files = files_of([name])
+        except InterplayError as error:
+            files, refused[name] = [], str(error).removeprefix(f"{name}: ")
+        for file in files:
+            try:
+                found[file] = load(file)
+            except InterplayError as error:
+                refused[str(file)] = str(error).removeprefix(f"{file}: ")
+    return found, refused
 
 
 def _files(which: str | None = None) -> dict[str, Path]:

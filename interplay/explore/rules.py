@@ -24,10 +24,11 @@ FRAME = "spawn_relative"
 """The only frame of coordinates: cells from the origin."""
 PREFIX = "minecraft:"
 EVENTS = (
-    *("mined", "placed", "crafted", "smelted", "traded", "picked_up", "used", "eaten", "killed", "bred", "tamed", "fed"),
-    *("sheared", "milked", "dyed", "named", "talked_to"),
+    {"mined": "block"}
+    | dict.fromkeys(("placed", "crafted", "smelted", "traded", "picked_up", "used", "eaten"), "item")
+    | dict.fromkeys(("killed", "bred", "tamed", "fed", "sheared", "milked", "dyed", "named", "talked_to"), "mob")
 )
-"""What a player does that is counted: with a block, an item or a mob. What commands do is not."""
+"""What a player does that is counted -> with what: a block, an item or a mob. What commands do is not."""
 FARTHEST_SEEN = 96
 """Blocks, of the pictures that players see."""
 LEAST_SIDE, LEAST_WALK = 3, 2

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from interplay.explore.instance import Instance
 
@@ -27,13 +25,13 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge: its line, which tasks it joins, why, and whether a proof found another way (None: nobody has tried)."""
+    """An edge: its line, which tasks it joins, why, and what a proof says of it (None: nobody has tried)."""
 
     path: str
     first: str
     then: str
     reason: str
-    enforced: bool | None
+    verdict: str | None
 
 
 @dataclass(frozen=True)
@@ -74,14 +72,14 @@ def graph(instance: Instance) -> Graph:
         Node(x, y, numbers[task], tuple(textwrap.wrap(task.replace("_", " "), _CHARS)[:2]), task not in needed)
         for task, (x, y) in ((task, places[task]) for task in tasks)
     )
-    enforced = _enforced(instance)
+    verdicts = instance.edge_verdicts
     arrows = tuple(
         Arrow(
             _line(places[edge.first], places[edge.then]),
             edge.first.replace("_", " "),
             edge.then.replace("_", " "),
             edge.reason,
-            enforced.get((edge.first, edge.then)),
+            verdicts.get((edge.first, edge.then)),
         )
         for edge in edges
     )
@@ -94,13 +92,3 @@ def _line(first: tuple[float, float], then: tuple[float, float]) -> str:
     x0, y0, x1, y1 = first[0] + _WIDTH / 2, first[1] + _HEIGHT, then[0] + _WIDTH / 2, then[1] - 7
     middle = (y0 + y1) / 2
     return f"M{x0:g} {y0:g}C{x0:g} {middle:g} {x1:g} {middle:g} {x1:g} {y1:g}"
-
-
-def _enforced(instance: Instance) -> Mapping[tuple[str, str], bool]:
-    """What a proof of this version says of the edges."""
-    found: dict[tuple[str, str], bool] = {}
-    for proof in instance.proofs:
-        hops: Any = proof.get("hops")
-        if proof.get("content_hash") == instance.content_hash and isinstance(hops, Mapping):
-            found |= {(one["first"], one["then"]): one["enforced"] for one in hops.get("edges", ())}
-    return found

@@ -1,11 +1,13 @@
 """The bank of atomic tasks: one form of a name, each task once, and what of the world is covered."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from interplay.explore.instance import CAPABILITIES
 from interplay.explore.make import bank
-from interplay.explore.make.bank import Atomic, BankError, normalised
+from interplay.explore.make.bank import VERBS, Atomic, BankError, normalised
 from interplay.world.registry import crafting, smelting
 from interplay.world.registry.biomes import BIOMES
 from interplay.world.registry.blocks import BY_NAME as BLOCKS
@@ -94,3 +96,13 @@ def test_a_bank_that_cannot_be_meant_is_refused_with_file_and_remedy(tmp_path, n
         bank.load(tmp_path / name)
     assert name in str(caught.value)
     assert "\n" in str(caught.value), "a remedy"
+
+
+def test_the_page_of_instances_lists_all_verbs_and_capabilities():
+    page = (Path(__file__).parents[2] / "docs" / "explore.md").read_text()
+    for begins, names in (
+        ("A task begins with one of these verbs, or is a free sentence: ", VERBS),
+        ("Capabilities are ", CAPABILITIES),
+    ):
+        line = begins + ", ".join(f"`{name}`" for name in names) + "."
+        assert line in page, f"docs/explore.md should say:\n{line}"

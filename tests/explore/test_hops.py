@@ -10,7 +10,7 @@ from small_instance import FIRST_LOG
 
 from interplay.explore import published
 from interplay.explore.instance import Instance, load, parse
-from interplay.explore.oracle.hops import EdgeVerdict, depth, examine, leaked
+from interplay.explore.oracle.hops import EdgeVerdict, depth, edge_verdicts, examine, leaked
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 GLASS = {"kind": "block", "object": "glass", "min": [-4, -1, 1], "max": [4, 3, 5], "max_count": 1, **FRAME}
@@ -44,7 +44,8 @@ MINED, GOT = ("count_in_box_at_most", GLASS), ("inventory_has", DIAMOND)
 
 def test_a_wall_that_must_be_mined_is_enforced():
     hops = examine(two_hops(ROOM, MINED, GOT), num_random=2)
-    assert hops.edges == (EdgeVerdict("mine glass", "get diamond", True, None),)
+    why = "nothing in the scene gives diamond while glass is not mined"
+    assert hops.edges == (EdgeVerdict("mine glass", "get diamond", "enforced", None, why),)
     assert (hops.depth, hops.reached_at_start, hops.reached_by_noop, hops.leaks) == (2, (), {}, False)
 
 
@@ -82,7 +83,7 @@ def test_a_kill_that_sunlight_does_is_found():
 
 def test_depth_counts_the_longest_way_and_ends_in_circles():
     def edge(first: str, then: str) -> EdgeVerdict:
-        return EdgeVerdict(first, then, True, None)
+        return EdgeVerdict(first, then, "enforced")
 
     assert depth("abcd", [edge("a", "b"), edge("b", "c"), edge("a", "d")]) == 3
     assert depth("ab", [edge("a", "b"), edge("b", "a")]) == 2
@@ -101,3 +102,63 @@ def test_a_goal_that_names_what_others_need_is_flagged():
 @pytest.mark.parametrize("name", ["explore/0076"])
 def test_one_hop_has_nothing_to_leak(name):
     assert leaked(load(published.file_of(name))) == ((), None)
+
+
+def near(x: int, z: int, far: int = 10, tolerance: int = 60) -> tuple[str, dict[str, Any]]:
+    target = {"target": [x, 0, z], "max_distance": far, "facing_tolerance": tolerance, **FRAME}
+    return "position_near_with_facing", target
+
+
+def carried(item: str, number: int = 1) -> tuple[str, dict[str, Any]]:
+    return "inventory_has", {"item": item, "min_count": number}
+
+
+BELLS = ["/setblock ~5 ~ ~6 jack_o_lantern", "/setblock ~7 ~ ~7 lime_wool"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "why"),
+    [
+        (near(5, 6), near(7, 7), "by turning past the first"),
+        (near(0, 12, 4), near(0, 20, 4), "by walking past it with the back to it"),
+        (near(0, 12, 4, 360), near(0, 20, 4), "by walking round the place where it holds"),
+        (("position_inside_box", {"min": [-3, -1, 8], "max": [3, 3, 12], **FRAME}), near(0, 20, 4), "by going round the box"),
+        (carried("oak_log"), carried("oak_planks"), "by taking the planks that stand there"),
+    ],
+)
+def test_a_way_round_is_found(first, then, why):
+    scene = [
+        *BELLS,
+        "/setblock ~ ~ ~12 bell",
+        "/setblock ~ ~ ~20 bell",
+        "/setblock ~3 ~ ~-4 oak_planks",
+        "/setblock ~-3 ~ ~4 oak_log",
+    ]
+    (edge,) = edge_verdicts(two_hops(scene, first, then))
+    assert edge.verdict == "open", why
+    assert 0 < edge.tick <= len(edge.way) - 1
+
+
+TABLE = ["/setblock ~2 ~ ~3 crafting_table", "/fill ~-3 ~ ~4 ~-3 ~2 ~4 oak_log", "/setblock ~3 ~ ~4 iron_ore"]
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "verdict"),
+    [
+        (carried("oak_log"), carried("stick"), "enforced"),
+        (carried("wooden_pickaxe"), carried("cobblestone"), "enforced"),
+        (carried("oak_planks"), carried("stick"), "no way found"),  # a grid uses up what the cursor has just taken out of it
+        (carried("oak_log", 2), carried("chest"), "no way found"),  # one can lie there while the other is fetched
+        (near(40, 40, 4), carried("stick"), "open"),
+    ],
+)
+def test_only_what_the_rules_of_the_world_prove_is_enforced(first, then, verdict):
+    commands = [*TABLE, "/fill ~-4 ~ ~9 ~4 ~1 ~9 stone"]
+    (edge,) = edge_verdicts(two_hops(commands, first, then, step_budget=1800))
+    assert (edge.verdict, bool(edge.why)) == (verdict, verdict != "no way found")
+    assert depth(["mine glass", "get diamond"], [edge] if edge.enforced else []) == 1 + (verdict == "enforced")
+
+
+def test_a_block_that_can_be_put_back_closes_nothing():
+    carried_glass = two_hops([*ROOM, "/give @p glass 4"], MINED, GOT, step_budget=200)
+    assert edge_verdicts(carried_glass)[0].verdict != "enforced"

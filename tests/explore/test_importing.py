@@ -129,7 +129,7 @@ def test_imported_instances_are_written_once_and_read_as_ours(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["explore", "import", str(tmp_path / "in"), "--out", str(out)])
     assert ended.value.code == 1
-    assert "is there already\nRemedy: name an empty folder" in capsys.readouterr().err
+    assert "is there already\nRemedy: name an empty folder" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("inside", ["", "more"])
@@ -304,3 +304,41 @@ def test_an_import_counts_what_is_refused(tmp_path, capsys):
     write(tmp_path / "0001.json", published(commands=commands))
     code, said = run(capsys, str(tmp_path))
     assert (code, said["commands_refused"]) == (0, {"fox is not simulated": 2, "boat is not simulated": 1})
+
+
+def test_milestones_alone_are_kept_and_what_a_mac_adds_is_no_file(tmp_path, capsys):
+    alone = write(tmp_path / "in" / "0003" / "milestones.json", {"milestones": published(2)["milestones"]["milestones"]})
+    for name in ("._0003.json", "__MACOSX/0003.json"):
+        write(tmp_path / "in" / name, "\0")
+    code, document = run(capsys, str(tmp_path / "in"), "--out", str(tmp_path / "out"))
+    assert (code, document["files"], document["refused"]) == (0, 1, [])
+    told = [one["text"] for one in document["irregularities"] if one["key"] == "task_text"]
+    assert told == ["is missing; 'Do all of this: mine log 0, mine log 1.' stands for it"]
+    assert load(tmp_path / "out" / "0003.json").nodes == ("mine log 0", "mine log 1")
+    assert files_of([str(tmp_path / "out")]) == [tmp_path / "out" / "0003.json"]
+    write(alone.parents[1] / "0004.json", published())
+    code, document = run(capsys, str(tmp_path / "in"), "--out", str(tmp_path / "out"))
+    assert (code, document["imported"], document["written"]) == (1, 2, [str(tmp_path / "out" / "0004.json")])
+    assert document["not_written"] == [f"{tmp_path / 'out' / '0003.json'} is there already"]
+
+
+@pytest.mark.parametrize("verb", ["check", "prove", "judge", "run", "bank"])
+def test_one_bad_file_does_not_hide_the_others(tmp_path, capsys, monkeypatch, verb):
+    monkeypatch.chdir(tmp_path)
+    Path("good.json").write_text(json.dumps(FIRST_LOG))
+    Path("bad.json").write_text('{"schema": 1')
+    Path("tasks.txt").write_text("mine oak_log\n")
+    if verb == "judge":
+        with pytest.raises(SystemExit):
+            main(["play", "good.json", "--agent", "random", "--max-seconds", "1", "--no-video"])
+        capsys.readouterr()
+    more = {"bank": ["--add", "bad.json", "--add", "tasks.txt"], "run": ["--model", "scripted/still", "--steps", "5"]}
+    files = [] if verb == "bank" else ["bad.json", "explore/nothing", "good.json"]
+    with pytest.raises(SystemExit) as ended:
+        main(["explore", verb, *files, *more.get(verb, []), "--json"])
+    document = json.loads(capsys.readouterr().out)
+    assert ended.value.code == 1
+    said = document["errors" if verb == "check" else "refused"]
+    assert [one.get("file", one.get("episode")) for one in said] == ["bad.json", *(["explore/nothing"] if files else [])]
+    assert "not valid JSON" in said[0]["text"]
+    assert document[{"check": "good", "prove": "solved", "judge": "milestones", "run": "log", "bank": "tasks"}[verb]]

@@ -210,3 +210,11 @@ def test_what_is_not_solved_is_told_and_exits_1(tmp_path, capsys):
 def test_proofs_are_tables(tmp_path):
     with pytest.raises(InstanceError, match=r"proofs: holds 'yes'"):
         parse(copy.deepcopy(FIRST_LOG) | {"proofs": ["yes"]})
+
+
+def test_ladders_are_climbed():
+    high = {"min": [3, 10, 4], "max": [6, 12, 7], "coordinate_frame": "spawn_relative"}
+    tower = ["/fill ~3 ~ ~4 ~6 ~9 ~7 stone_bricks", "/fill ~4 ~ ~3 ~4 ~9 ~3 ladder[facing=north]"]
+    verdict = prove(instance_of(tower, ("position_inside_box", high)))
+    assert verdict.solved
+    assert verdict.ticks < 250

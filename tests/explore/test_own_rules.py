@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
+from small_instance import FIRST_LOG
 
-from interplay.explore import facts, rules
+from interplay.explore import checking, facts, rules
+from interplay.explore.instance import parse
+from interplay.explore.oracle.proving import prove
 from interplay.explore.rules import FactError, Progress, Rule, RuleError, done_by_player, holds, problems
 from interplay.world import Action, Stack, World, run
 from interplay.world.entities import mobs
@@ -163,3 +167,36 @@ def test_as_many_must_be_done_by_the_player_as_had_to_go(world):
         now = facts.for_rules(world, facts.feet(world), [rule]) | {"events": {"mined": {"gold_block": number}}}
         verdicts.append(done_by_player(rule, start, now))
     assert verdicts == [False, False, True]
+
+
+OWN = {
+    "shear sheep": ("x.event_at_least", {"event": "sheared", "object": "sheep", "min_count": 1}),
+    "milk cow": ("x.event_at_least", {"event": "milked", "object": "cow", "min_count": 1}),
+    "feed pig": ("x.event_at_least", {"event": "fed", "object": "pig", "min_count": 1}),
+    "talk to villager": ("x.event_at_least", {"event": "talked_to", "object": "villager", "min_count": 1}),
+    "see diamond_ore": ("x.visible", {"kind": "block", "object": "diamond_ore", "max_distance": 20}),
+}
+FARM = [
+    *(f"/summon {mob} ~{x} ~ ~4 {{NoAI:1b}}" for x, mob in ((-4, "sheep"), (-2, "cow"), (2, "pig"))),
+    "/summon villager ~4 ~ ~4 {NoAI:1b,Offers:{Recipes:[{buy:{id:emerald,Count:1b},sell:{id:bread,Count:1b}}]}}",
+    *("/give @p shears", "/give @p bucket", "/give @p carrot"),
+    *("/fill ~-4 ~-1 ~8 ~4 ~4 ~12 stone", "/setblock ~0 ~1 ~10 diamond_ore", "/give @p iron_pickaxe"),
+]
+
+
+def test_instances_with_our_own_rules_are_checked_and_proved():
+    document = copy.deepcopy(FIRST_LOG) | {
+        "selected_tasks": list(OWN),
+        "atomic_tasks_ordered": list(OWN),
+        "reasoning_graph": {"nodes": list(OWN), "edges": []},
+        "milestones": [
+            {"task": task, "milestone_id": task.replace(" ", "_"), "rules": [{"type": kind, "params": params}]}
+            for task, (kind, params) in OWN.items()
+        ],
+        "commands": FARM,
+    }
+    assert checking.check(parse(document)).findings == ()
+    assert prove(parse(document)).solved
+    document["milestones"][0]["rules"][0]["params"] |= {"object": "shep"}
+    (finding,) = checking.check(parse(document)).findings
+    assert str(finding).startswith("milestones[0].rules[0].params.object: there is no mob 'shep'")

@@ -115,7 +115,7 @@ def test_the_set_of_the_package_has_its_hops_and_all_are_proved(planned):
         assert (proof["content_hash"], proof["task_hash"]) == (one.content_hash, one.task().content_hash), one.name
         assert set(proof["milestones"]) == {milestone.id for milestone in one.milestones}
         assert 0 < max(proof["milestones"].values()) == proof["ticks"] < one.step_budget
-        edges = tuple(EdgeVerdict(**edge) for edge in proof["hops"]["edges"])
+        edges = tuple(EdgeVerdict(edge["first"], edge["then"], edge["verdict"]) for edge in proof["hops"]["edges"])
         found = {key: value for key, value in proof["hops"].items() if key != "leaks"}
         assert planner.holds(one, Hops(**found | {"edges": edges})), one.name
         assert all(edge.enforced for edge in edges)

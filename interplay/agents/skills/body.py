@@ -7,13 +7,13 @@ it worked. So a player of a task reads as the list of things it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from itertools import pairwise, product
 from typing import Any, cast
 
 import numpy as np
 
-from interplay.agents.skills.navigation import Routes
+from interplay.agents.skills.navigation import CLIMBED, PASSABLE, STANDABLE, Routes
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.grid import physics
 from interplay.world.player.mining import mob_in_front, target
@@ -21,7 +21,6 @@ from interplay.world.registry.blocks import NUM_BOXES, name_of, properties_of
 from interplay.world.registry.items import item_named
 from interplay.world.registry.tools import best_tool
 from interplay.world.state import REACH, Action, Position
-from interplay.world.terrain.caves import PASSABLE, STANDABLE
 from interplay.world.world import World
 
 Acts = Generator[Action, None, bool]
@@ -43,6 +42,11 @@ USED = (
     "_button",
 )
 """Endings of blocks that the use key works on, so that nothing is placed against them."""
+_ASIDE: tuple[tuple[float, tuple[str, ...]], ...] = (
+    *((0.0, ("forward",)), (45.0, ("forward", "right")), (-45.0, ("forward", "left")), (90.0, ("right",)), (-90.0, ("left",))),
+    *((135.0, ("back", "right")), (-135.0, ("back", "left")), (180.0, ("back",))),
+)
+"""Degrees to the right of where one looks, and the keys that lead there."""
 _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 
@@ -57,6 +61,8 @@ class Body:
         kept: Items that stay in the hotbar when something else is fetched there.
         haste: How much of a turn is made in one tick.
         spared: Blocks that are not mined to get somewhere.
+        shut: Cells that are not walked through.
+        shuns: Of an eye: the yaw that is not looked to from there, and degrees to either side; None if every way is good.
         field: Blocks from where one is, along each axis, within which ways are looked for; a whole land takes a tenth of a
             second.
     """
@@ -65,6 +71,8 @@ class Body:
         self.world, self.rng = world, rng
         self.kept: set[str] = set()
         self.spared: frozenset[str] = frozenset()
+        self.shut: Collection[Position] = ()
+        self.shuns: Callable[[tuple[float, float, float]], tuple[float, float] | None] = lambda eye: None
         self.field = 256
         self.haste = float(rng.uniform(0.38, 0.55))
         self.sprints = bool(rng.random() < 0.8)
@@ -104,7 +112,7 @@ class Body:
         here, above, below = self.state(x, y, z), self.state(x, y + 1, z), self.state(x, y - 1, z)
         if name_of(here) == "water":
             return bool(PASSABLE[above]) or name_of(above) == "water"
-        return bool(PASSABLE[here] and PASSABLE[above] and STANDABLE[below])
+        return bool(PASSABLE[here] and PASSABLE[above] and (STANDABLE[below] or CLIMBED[here]))
 
     def count(self, wanted: str | Callable[[str], bool]) -> int:
         """How many of an item are carried."""
@@ -124,11 +132,19 @@ class Body:
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
     def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
-        """One tick towards a direction, as fast as a hand goes, with keys."""
+        """One tick towards a direction, as fast as a hand goes, with keys; not past a yaw that is shunned."""
         me = self.world.player
-        return Action(
-            camera_yaw=self._slow((yaw - me.yaw + 180.0) % 360.0 - 180.0), camera_pitch=self._slow(pitch - me.pitch), **keys
-        )
+        turn = (yaw - me.yaw + 180.0) % 360.0 - 180.0
+        if (shunned := self.shuns((me.x, me.eye_y, me.z))) is not None:
+            middle, half = shunned
+            here, there = (me.yaw - middle) % 360.0, (yaw - middle) % 360.0
+            turn = min(360.0 - half, max(half, there)) - here
+        return Action(camera_yaw=self._slow(turn), camera_pitch=self._slow(pitch - me.pitch), **keys)
+
+    def may_look(self, yaw: float, eye: tuple[float, float, float]) -> bool:
+        """Whether a yaw is not shunned."""
+        shunned = self.shuns(eye)
+        return shunned is None or abs((yaw - shunned[0] + 180.0) % 360.0 - 180.0) >= shunned[1]
 
     def _slow(self, error: float) -> float:
         if abs(error) < 1.0:
@@ -194,7 +210,8 @@ class Body:
         for _ in range(tries):
             if self.footing in wanted and self._near(self.footing, 0.45):
                 return True
-            routes = Routes(self.world.grid, self.footing, wanted, costs=costs, most=most, around=around or self.field)
+            field = around or self.field
+            routes = Routes(self.world.grid, self.footing, wanted, costs=costs, most=most, around=field, shut=self.shut)
             if routes.goal is None:
                 return False
             if (yield from self.follow([self.footing, *routes.way()], pace=pace, until=until)):
@@ -226,7 +243,8 @@ class Body:
             goal = way[index]
             last = index == len(way) - 1
             level = not last and way[index + 1][1] == goal[1] and not self._blocked(way[index + 1])
-            if self._near(goal, 0.25 if last else 0.7 if level else 0.3) and (me.on_ground or me.in_water or level):
+            held = me.on_ground or me.in_water or me.on_ladder
+            if self._near(goal, 0.25 if last else 0.7 if level else 0.3) and (held or level):
                 index += 1
                 still, best = 0, math.inf
                 if index < len(way):
@@ -249,6 +267,9 @@ class Body:
         me = self.world.player
         goal = way[index]
         yaw, _ = self.angles(goal[0] + 0.5, me.eye_y, goal[2] + 0.5)
+        eye = me.x, me.eye_y, me.z
+        aside, keys = next((one for one in _ASIDE if self.may_look(yaw - one[0], eye)), _ASIDE[0])
+        yaw -= aside
         far = math.hypot(goal[0] + 0.5 - me.x, goal[2] + 0.5 - me.z)
         error = abs((yaw - me.yaw + 180.0) % 360.0 - 180.0)
         straight = far > 0.15
@@ -268,10 +289,10 @@ class Body:
         return self.turn(
             yaw if straight else me.yaw,
             pitch if abs(pitch - me.pitch) > 12 else me.pitch,
-            forward=straight and error < (50 if far > 0.8 else 25),
+            **dict.fromkeys(keys, straight and error < (50 if far > 0.8 and not aside else 25)),
             jump=jump,
             sneak=sinks,
-            sprint=self.sprints and easy and error < 15 and not me.in_water,
+            sprint=self.sprints and easy and error < 15 and not me.in_water and not aside,
         )
 
     @staticmethod
@@ -347,7 +368,7 @@ class Body:
                 way = px - eye[0], py - eye[1], pz - eye[2]
                 hit, bx, by, bz, side, *_ = physics.ray(blocks, *eye, *way, REACH - 0.05, sources=False)
                 good = hit and (((bx, by, bz) == cell and side == face) or (bx, by, bz) == into)
-                if good:
+                if good and self.may_look(self._angles(eye, px, py, pz)[0], eye):
                     score = 1.0 - abs(u - 0.5) - abs(v - 0.5)
                     if score > best:
                         best, found = score, self._angles(eye, px, py, pz)

@@ -78,8 +78,15 @@ def fight(body: Body, entity: int, *, costs: np.ndarray | None = None, most: int
     return False
 
 
-def pick_up(body: Body, reach: float, *, item: str | None = None, among: Collection[int] | None = None) -> Acts:
-    """Walk over the things that lie within `reach` blocks, or only those of one item, or of some ids."""
+def pick_up(
+    body: Body,
+    reach: float,
+    *,
+    item: str | None = None,
+    among: Collection[int] | None = None,
+    costs: np.ndarray | None = None,
+) -> Acts:
+    """Walk over the things that lie within `reach` blocks, or only of one item or some ids; dig where `costs` allow."""
     entities = body.world.entities
     for _ in range(4):
         me = body.world.player
@@ -93,25 +100,32 @@ def pick_up(body: Body, reach: float, *, item: str | None = None, among: Collect
             return True
         row = min(near, key=lambda row: math.dist((row["x"], row["y"], row["z"]), (me.x, me.y, me.z)))
         x, y, z = math.floor(row["x"]), math.floor(row["y"] + 0.1), math.floor(row["z"])
-        if not (yield from body.walk([(x, y + dy, z) for dy in (0, 1, -1)], tries=1, most=200.0)):
+        if not (yield from body.walk([(x, y + dy, z) for dy in (0, 1, -1)], costs=costs, tries=1, most=200.0)):
             return False
         yield from body.wait(4)
     return True
 
 
+def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
+    """Go to a mob, and use on it what is carried, or the hand as it is; true if the key was pressed in front of it."""
+    for _ in range(4):
+        if body.world.screen is not None or not (yield from meet(body, entity)):
+            return False
+        row = body.world.row_of(entity)
+        if row is None or (item is not None and not (yield from body.hold(item))):
+            return False
+        yield from body.look_at(*_middle(body, row))
+        if mob_in_front(body.world) == row:
+            yield Action(use=True)
+            yield Action()
+            return True
+    return False
+
+
 def trade(body: Body, villager: int, wanted: Callable[[trades.Offer], bool], times: int = 1) -> Acts:
     """Go to a villager and take an offer some times over; what it costs must be carried."""
     world = body.world
-    for _ in range(4):
-        if world.screen is not None or not (yield from meet(body, villager)):
-            break
-        row = world.row_of(villager)
-        if row is None:
-            return False
-        yield from body.look_at(*_middle(body, row))
-        if mob_in_front(world) == row:
-            yield Action(use=True)
-            yield Action()
+    yield from use_on(body, villager)
     if world.screen is None or world.screen.kind != "villager":
         return False
     offers = world.extras[villager]["offers"]

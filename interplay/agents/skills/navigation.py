@@ -1,24 +1,29 @@
 """The way from here to there in the block world: on foot, swimming, through doors, and through rock for who may dig.
 
 Dijkstra's algorithm over cells one can stand in. A step goes to one of eight neighbours, at most 1 up (a jump) and 3 down (no
-harm); what is in the way costs the ticks it takes to clear it. Costs are ticks.
+harm), or up and down a ladder; what is in the way costs the ticks it takes to clear it. Costs are ticks.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numba import njit
 
 from interplay.world.grid.grid import Grid
-from interplay.world.registry.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block
+from interplay.world.registry.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block, state_of
 from interplay.world.state import Position
-from interplay.world.terrain.caves import PASSABLE, STANDABLE
+from interplay.world.terrain import caves
 
 NEVER = -1.0
+CLIMBED: np.ndarray = per_block({"ladder": True}, False, np.bool_)
+"""bool per state: one climbs in it."""
+PASSABLE: np.ndarray = caves.PASSABLE | CLIMBED
+STANDABLE: np.ndarray = caves.STANDABLE & ~CLIMBED
+_SHUT = state_of("fire")
 _LIQUID: np.ndarray = per_block({"water": 1, "lava": 2}, 0, np.uint8)
 _BAD: np.ndarray = per_block(
     dict.fromkeys(("lava", "cactus", "fire", "magma_block", "sweet_berry_bush", "campfire", "cobweb"), True), False, np.bool_
@@ -114,14 +119,15 @@ def _search(blocks, costs, start, goals, most, around, light, dark, far, parent)
                 continue
             for up in range(1, -4, -1):
                 h = y + up
-                if h < 2 or h >= sy - 3 or (slanted and up != 0) or (way == 8 and up != -1):
+                climbs = way == 8 and up == 1 and CLIMBED[blocks[x, z, y]]
+                if h < 2 or h >= sy - 3 or (slanted and up != 0) or (way == 8 and up != -1 and not climbs):
                     continue
                 there = column + h
                 if not _is_nearer(far, start, there, cost + step):
                     continue  # whatever else it costs
                 total = 0.0
                 wet = _LIQUID[blocks[a, b, h]] == 1
-                if not wet and not STANDABLE[blocks[a, b, h - 1]]:
+                if not wet and not STANDABLE[blocks[a, b, h - 1]] and not CLIMBED[blocks[a, b, h]]:
                     continue
                 blocked = False
                 for k in range(min(h, y), max(h, y) + 2):
@@ -183,6 +189,7 @@ class Routes:
         most: Ticks that a way may cost.
         around: Blocks it may lead away from the start, along each axis.
         dark: Ticks more for each cell of a dark cave, where monsters are.
+        shut: Cells that no way leads through.
 
     Attributes:
         goal: The nearest goal; None if none can be reached.
@@ -198,17 +205,21 @@ class Routes:
         most: float = 4000.0,
         around: int = 256,
         dark: float = 0.0,
+        shut: Collection[Position] = (),
     ) -> None:
-        self._shape = grid.blocks.shape
-        wanted = np.zeros(grid.blocks.size, np.bool_)
+        blocks = grid.blocks.copy() if shut else grid.blocks
+        for x, y, z in shut:
+            blocks[x, z, y] = _SHUT
+        self._shape = blocks.shape
+        wanted = np.zeros(blocks.size, np.bool_)
         cells = np.array(list(goals or ()), np.int64).reshape(-1, 3)[:, [0, 2, 1]]
         inside = ((cells >= 0) & (cells < self._shape)).all(axis=1)
         wanted[np.ravel_multi_index(tuple(cells[inside].T), self._shape)] = True
         self.costs = _WALKING if costs is None else costs
         self._start = self._flat(start)
         # Zeros, not infinities: the system gives memory only for what is written, of a land of 8 million cells.
-        self._far, self._parent = np.zeros(grid.blocks.size, np.float32), np.zeros(grid.blocks.size, np.int32)
-        found = _search(grid.blocks, self.costs, self._start, wanted, most, around, grid.light, dark, self._far, self._parent)
+        self._far, self._parent = np.zeros(blocks.size, np.float32), np.zeros(blocks.size, np.int32)
+        found = _search(blocks, self.costs, self._start, wanted, most, around, grid.light, dark, self._far, self._parent)
         self.goal: Position | None = None if found < 0 else self._cell(int(found))
 
     def _flat(self, cell: Position) -> int:

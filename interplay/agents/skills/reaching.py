@@ -55,7 +55,7 @@ def spots(
         costs: Of `digging`, to dig there; None to walk only.
         avoid: Cells not to stand in.
     """
-    routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND)
+    routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND, shut=body.shut)
     cells = routes.reached()
     eyes = np.add(cells, (0.5, EYE_HEIGHT, 0.5))
     close = np.linalg.norm(eyes - (near[0] + 0.5, near[1] + 0.5, near[2] + 0.5), axis=1) <= reach

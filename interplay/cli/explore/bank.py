@@ -44,9 +44,12 @@ def bank(
     """
     from interplay.explore.make import bank as banks
 
-    tasks = banks.drawn()
+    tasks, refused = banks.drawn(), dict[str, str]()
     for path in add or ():
-        tasks = banks.joined([*tasks.values(), *banks.load(path).values()], source=str(path))
+        try:
+            tasks = banks.joined([*tasks.values(), *banks.load(path).values()], source=str(path))
+        except InterplayError as error:
+            refused[str(path)] = str(error).removeprefix(f"{path}: ")
     covered = banks.covered(tasks)
     if out is not None:
         try:
@@ -60,6 +63,7 @@ def bank(
         "tasks": len(tasks),
         "verbs": verbs,
         "covered": [asdict(one) | {"covered": one.covered} for one in covered],
+        "refused": [{"file": file, "text": text} for file, text in refused.items()],
         "written": None if out is None else str(out),
     }
     rows = [(one.table, one.covered, one.total, _some(one.left_out)) for one in covered]
@@ -67,8 +71,11 @@ def bank(
     if not as_json:
         counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
         lines = [f"{amount(len(tasks), 'task')}: {counted}."]
+        lines += [f"refused    {file}: {text}" for file, text in refused.items()]
         lines += [f"Wrote {out}.  Next:  interplay explore filter --tasks {out} --model NAME --model OTHER"] if out else []
         emit(None, as_json=False, text="\n".join(lines))
+    if refused:
+        raise typer.Exit(1)
 
 
 def _some(names: tuple[str, ...], most: int = 6) -> str:

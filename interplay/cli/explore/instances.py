@@ -47,26 +47,26 @@ def check(
     Try:  interplay explore check my.json
     """
     from interplay.explore import checking
-    from interplay.explore.instance import load
-    from interplay.explore.published import files_of
+    from interplay.explore.published import load_each
 
-    files = files_of(names)
-
+    files, refused = load_each(names)
     found: dict[str, checking.Report] = {}
     with progress() as bar:
-        for file in bar.track(files, description="checking"):
+        for file, made in bar.track(list(files.items()), description="checking"):
             try:
-                found[str(file)] = checking.check(load(file))
+                found[str(file)] = checking.check(made)
             except InterplayError as error:
-                text, _, remedy = str(error).removeprefix(f"{file}: ").partition("\n")
-                remedy = remedy.removeprefix("Remedy: ").rstrip(".") or "write it as docs/explore.md says"
-                found[str(file)] = checking.Report((checking.Finding("document", text, remedy),), ())
+                refused[str(file)] = str(error)
+    for file, said in refused.items():
+        text, _, remedy = said.partition("\n")
+        remedy = remedy.removeprefix("Remedy: ").rstrip(".") or "write it as docs/explore.md says"
+        found[file] = checking.Report((checking.Finding("document", text, remedy),), ())
     wrong = [(file, one) for file, report in found.items() for one in report.findings]
     lines = [f"{file}: {one}" for file, one in wrong]
     good = sum(not report.findings for report in found.values())
     lines.append(f"{good} of {len(found)} good.")
     if not wrong:
-        lines.append(f"Play one:  interplay play {files[0]} --agent random")
+        lines.append(f"Play one:  interplay play {next(iter(files))} --agent random")
     document = {
         "files": len(found),
         "good": good,
@@ -95,13 +95,15 @@ def prove(
 
     Try:  interplay explore prove published
     """
-    from interplay.explore.instance import load
     from interplay.explore.oracle.jobs import prove_files
-    from interplay.explore.published import files_of
+    from interplay.explore.published import load_each
 
-    files, begin = files_of(names), monotonic()
-    made = [load(file) for file in files]
-    places = _places(made, out) if out is not None else []
+    begin = monotonic()
+    good, refused = load_each(names)
+    files, made = list(good), list(good.values())
+    places, there = _places(made, out) if out is not None else ([], [])
+    if there:
+        raise InterplayError(f"{there[0]} is there already\nRemedy: name an empty folder with --out; names differ.")
     archive = open_archive(data, database)
     with progress() as bar:
         line: Any = bar.add_task("proving", total=len(files))
@@ -121,6 +123,7 @@ def prove(
         "milestones_solved": sum(one["tick"] is not None for one in verdicts),
         "seconds": round(monotonic() - begin, 1),
         "details": details,
+        "refused": [{"file": file, "text": text} for file, text in refused.items()],
         "written": written,
     }
     solved = {one["instance"]: sum(each["tick"] is not None for each in one["milestones"]) for one in details}
@@ -130,6 +133,8 @@ def prove(
     ]
     emit(document, as_json=as_json, text=table(["instance", "milestones", "#ticks", "verdict"], rows))
     if not as_json:
+        for file, text in refused.items():
+            emit(None, as_json=False, text=f"refused    {file}: {text}")
         for one in found:
             if one.hops is not None:
                 emit(None, as_json=False, text="\n".join(_hop_lines(one.verdict.instance, one.hops)))
@@ -140,18 +145,17 @@ def prove(
                 f"Each solved one is an episode. Verify them:  interplay episodes verify --all{place_options(data, database)}"
             )
             emit(None, as_json=False, text=line)
-    if document["solved"] < len(found):
+    if refused or document["solved"] < len(found):
         raise typer.Exit(1)
 
 
 def _hop_lines(name: str, hops: Hops) -> list[str]:
     """What people read of the hops of an instance."""
-    lines = [f"\n{name}: {amount(hops.depth, 'task')} deep."]
-    lines += [
-        f"  {one.then!r} does not need {one.first!r}: reached without it at step {one.tick}"
-        for one in hops.edges
-        if not one.enforced
-    ]
+    lines = [f"\n{name}: {amount(hops.depth, 'task')} deep by proof."]
+    for one in hops.edges:
+        text = f"{one.first!r} -> {one.then!r}: {one.verdict}"
+        seen = f". Watch it:  interplay episodes replay {one.episode} --out way.mp4" if one.episode else ""
+        lines.append(f"  {text}{f', {one.why}' if one.why else ''}{seen}")
     lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
     lines += [f"  {one} is reached at step {tick} by a player who does nothing" for one, tick in hops.reached_by_noop.items()]
     return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])
@@ -173,7 +177,7 @@ def import_instances(
     if expect not in (None, "published"):
         raise typer.BadParameter(f"--expect takes 'published', got {expect!r}")
     found = importing.import_path(path)
-    places = _places(found.instances.values(), out) if out is not None else []
+    places, there = _places(found.instances.values(), out) if out is not None else ([], [])
     starts: list[checking.Start] = []
     lost: Counter[str] = Counter()
     with progress() as bar:
@@ -183,7 +187,8 @@ def import_instances(
             lost.update(what.partition(";")[0] for what in report.refused)
             found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
     for place, one in zip(places, found.instances.values(), strict=False):
-        _write(place, one)
+        if place not in there:
+            _write(place, one)
     counts = found.counts()
     expected = importing.PUBLISHED if expect else counts
     document: dict[str, Any] = {
@@ -196,11 +201,12 @@ def import_instances(
         "commands_refused": dict(lost.most_common()),
         "irregularities": [asdict(one) for one in found.irregularities],
         "refused": [asdict(one) for one in found.refused],
-        "written": [str(place) for place in places],
+        "written": [str(place) for place in places if place not in there],
+        "not_written": [f"{place} is there already" for place in there],
         "as_expected": counts == expected,
     }
     emit(document, as_json=as_json, text="\n".join(_lines(document, expected)))
-    if counts != expected or not found.instances:
+    if counts != expected or not found.instances or there:
         raise typer.Exit(1)
 
 
@@ -219,7 +225,7 @@ def judge(
     """
     from interplay.explore.evaluation.verifying import WrongRun, wrong_runs
     from interplay.explore.judging import judge as judge_episode
-    from interplay.explore.published import FOLDERS, PREFIX, files_of, names
+    from interplay.explore.published import FOLDERS, PREFIX, load_each, names
     from interplay.explore.rules import SEMANTICS, VERSION
 
     chosen = VERSION if semantics is None else semantics
@@ -229,11 +235,12 @@ def judge(
     archive = open_archive(data, database, must_exist=True)
     episodes = [archive.get(name) for name in named]
     ours = {one.task_id for one in episodes} & set(names())
-    instances = _instances(files_of([*(thing for thing in things if thing not in named), *sorted(ours)]))
+    good, bad = load_each([*(thing for thing in things if thing not in named), *sorted(ours)])
+    instances = {made.task().id: made for made in good.values()}
     if not named:
         episodes = [one for made in instances.values() for one in archive.episodes(task=made.task())]
     judgements: dict[str, Judgement] = {}
-    refused: list[dict[str, str]] = []
+    refused = [{"episode": file, "text": text} for file, text in bad.items()]
     with progress() as bar:
         for episode in bar.track(episodes, description="judging"):
             try:
@@ -257,13 +264,6 @@ def judge(
     emit(document, as_json=as_json, text="\n".join(_judged_lines(document)))
     if refused or wrong:
         raise typer.Exit(1)
-
-
-def _instances(files: Iterable[Path]) -> dict[str, Instance]:
-    """Task -> instance."""
-    from interplay.explore.instance import load
-
-    return {made.task().id: made for made in map(load, files)}
 
 
 def _judged_lines(document: Mapping[str, Any]) -> list[str]:
@@ -300,17 +300,12 @@ def _write(place: Path, instance: Instance) -> None:
         place.write_text(json.dumps(instance.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _places(instances: Iterable[Instance], out: Path) -> list[Path]:
-    """A file for each instance in a folder, which is made; nothing that is there already is replaced."""
+def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
+    """A file for each instance in a folder, which is made, and those not to be written: there already, or named twice."""
     places = [out / f"{one.name}.json" for one in instances]
     with _writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        there = [place for place in places if place.exists() or places.count(place) > 1]
-    if there:
-        raise InterplayError(
-            f"{there[0]} is there already\nRemedy: name an empty folder with --out; two instances need two names."
-        )
-    return places
+        return places, [place for place in dict.fromkeys(places) if place.exists() or places.count(place) > 1]
 
 
 def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str]:
@@ -328,6 +323,7 @@ def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str
     for name in sorted({*hops, *expected}):
         if hops.get(name, 0) != expected.get(name, 0):
             lines.append(f"Expected {expected.get(name, 0)} instances of hops {name}, got {hops.get(name, 0)}.")
+    lines += [f"not written  {one}\nRemedy: name an empty folder with --out." for one in document["not_written"]]
     if document["written"]:
         lines.append(
             f"Wrote {len(document['written'])} files. Play one:  interplay play {document['written'][0]} --agent random"

@@ -91,6 +91,7 @@ def run(
         from interplay.explore.evaluation import evaluate
     from interplay.explore.evaluation.metrics import Result, tables
     from interplay.explore.evaluation.settings import Settings
+    from interplay.explore.published import load_each
 
     if not model.strip():
         raise typer.BadParameter("--model is empty; name one, such as openai/NAME or scripted/ahead")
@@ -100,6 +101,9 @@ def run(
     if max_cost is not None and not of_models:
         raise typer.BadParameter(f"--max-cost needs a price, such as --price {called}=2.5,10")
     budget = evaluate.Budget(max_calls, max_tokens, max_cost, of_models.get(called, (0.0, 0.0)))
+    good, refused = load_each(paths)
+    if not good:
+        raise InterplayError("\n".join(f"{file}: {text}" for file, text in refused.items()))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
@@ -110,7 +114,7 @@ def run(
 
         log = evaluate.evaluate(
             archive,
-            paths,
+            paths if not refused else [str(file) for file in good],
             model,
             Settings(protocol, steps, goal),
             at=at,
@@ -128,14 +132,22 @@ def run(
     results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
     (made,) = tables(results, of_models)
     failed = _failed(results)
-    document = {"table": made, "failed": failed, "log": log.location, "runs": [one.to_json() for one in results]}
+    said = [{"file": file, "text": text} for file, text in refused.items()]
+    document = {
+        "table": made,
+        "failed": failed,
+        "refused": said,
+        "log": log.location,
+        "runs": [one.to_json() for one in results],
+    }
     emit(document, as_json=as_json, text=_text(made))
     if not as_json:
         lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
+        lines += [f"refused  {one['file']}: {one['text']}" for one in said]
         place = place_options(data, database)
         lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
         emit(None, as_json=False, text="\n".join(lines))
-    if failed:
+    if failed or refused:
         raise typer.Exit(1)
 
 

@@ -17,15 +17,13 @@ from typing import Any
 import numpy as np
 
 from interplay.errors import InterplayError
-from interplay.explore.instance import STEP_BUDGET
+from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
 from interplay.world import Stack
 from interplay.world.entities.trading import offers_of
 from interplay.world.registry import crafting, items, smelting
-from interplay.world.registry.blocks import Block, block_named, state_of
+from interplay.world.registry.blocks import state_of
 from interplay.world.registry.entity_types import PROFESSIONS
-from interplay.world.registry.facts import table
-from interplay.world.registry.tools import can_harvest, speed_on
 
 OPENED = "(opened)"
 """Stands for what a plug closes."""
@@ -259,46 +257,19 @@ def _fuel(chain: Sequence[Way]) -> str:
 
 
 def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:
-    """All that can be had by the tables in a scene, `without` left out wherever it comes up."""
-    found = set(carried) - without
-    while True:
-        new = (set(_next(stations, found)) - without) - found
-        if not new:
-            return found
-        found |= new
-
-
-def _next(stations: Sequence[Way], found: set[str]) -> Iterator[str]:
-    """What is had from what is had."""
-    tools = [None, *(Stack(name) for name in found if name in items.BY_NAME and items.item_named(name).kind is not None)]
-    standing = {*_LAND, *(way.what for way in stations if way.verb in ("mine", "craft", "smelt", "break", "open", "collect"))}
-    placed = {items.block_of_item(name) for name in found if name in items.BY_NAME}
-    for block in (standing | placed) - {"", None, *(way.what for way in stations if way.verb == "break")}:
-        for tool in tools:
-            yield from left_by_block(state_of(str(block)), tool)
+    """All that can be had by the tables in a scene, `without`, one thing, left out wherever it comes up."""
+    start, turns = set(carried) | {f"#{block}" for block in _LAND}, list[Turn]()
     for way in stations:
-        if way.verb in ("hunt", "collect") or (way.verb in ("sell", "buy", "open") and way.needs in found):
-            yield way.gives
         if way.verb == "hunt":
-            yield from _spoils(way.what)
-        if way.verb == "break" and any(_breaks(block_named(way.what), tool) for tool in tools):
-            yield way.gives
-    for recipe in crafting.RECIPES:
-        if all(choice & found for choice in recipe.ingredients):
-            yield recipe.item
-    furnaces = {kind for kind in smelting.SMELTING if kind in found or kind in standing}
-    for kind in furnaces:
-        yield from (made for source, made in smelting.SMELTING[kind].items() if source in found)
-
-
-def _breaks(block: Block, tool: Stack | None) -> bool:
-    """Whether a block is broken within an episode, also where it then leaves nothing."""
-    assert block.hardness is not None
-    slow = 30 if can_harvest(block, tool) else 100
-    return block.hardness * slow / speed_on(block, tool) < STEP_BUDGET
-
-
-@cache
-def _spoils(mob: str) -> tuple[str, ...]:
-    """All that a mob may leave."""
-    return tuple(drop["item"] for row in table("entity_loot") if row["entity"] == mob for drop in row["drops"])
+            start.add(f"@{way.what}")
+        if way.verb in ("hunt", "collect"):
+            start.add(way.gives)
+        elif way.verb in ("sell", "buy", "open"):
+            turns.append(turn((way.needs or "",), (way.gives,), way.what))
+        if way.verb == "break":
+            tools = ("", *(one.name for one in items.ITEMS if one.kind is not None))
+            turns += [turn((tool,) if tool else (), (way.gives,)) for tool in tools if breaks(way.what, tool)]
+        elif way.verb in ("mine", "craft", "smelt", "open", "collect") and way.what:
+            start.add(f"#{way.what}")
+    (never,) = without
+    return closure(start, turns, never=never)

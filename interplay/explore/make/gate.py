@@ -20,7 +20,7 @@ class Ruling:
         digest: Of the draft.
         reasons: Why it is refused; none if it passes.
         verdict: Of the oracle; None where the validators refused it.
-        edges: Whether the oracle found a way round each, of a draft that it solved.
+        edges: What is found of each, of a draft that it solved.
     """
 
     digest: str
@@ -64,5 +64,8 @@ def _unasked(brief: Brief, instance: Instance) -> tuple[str, ...]:
 
 
 def _way_round(edge: EdgeVerdict) -> str:
-    text = f"reasoning_graph.edges: {edge.then!r} does not need {edge.first!r}: done without it at tick {edge.tick}"
-    return f"{text}\n  Remedy: close that way in the scene, or take the edge out."
+    if edge.tick is not None:
+        text = f"reasoning_graph.edges: {edge.then!r} does not need {edge.first!r}: done without it at tick {edge.tick}"
+        return f"{text}\n  Remedy: close that way in the scene, or take the edge out."
+    text = f"reasoning_graph.edges: {edge.then!r} without {edge.first!r}: no way found, and no proof that there is none"
+    return f"{text}\n  Remedy: let it need an item that only the first gives, or take the edge out (docs/explore.md)."

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -59,8 +59,7 @@ def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> In
             assert opening is not None
             at = opening
         commands += _station(way, often, at)
-        then = chain[place + 1] if place + 1 < len(chain) else None
-        of_task[way.task] = _rule(way, then, at)
+        of_task[way.task] = _rule(way, at)
     commands += [f"/give @p minecraft:{item} {number}" for item, number in carried_at_start(chain).items()]
     tasks = list(of_task)
     document = {
@@ -75,7 +74,7 @@ def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> In
             {
                 "task": way.task,
                 "milestone_id": way.task.replace(" ", "_"),
-                "description": _description(way, of_task[way.task]["params"]),
+                "description": _description(way),
                 "rules": [of_task[way.task]],
             }
             for way in chain
@@ -122,20 +121,19 @@ def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
     return [f"/setblock ~{x} ~0 ~{z} minecraft:{way.what}"] if way.what else []
 
 
-def _rule(way: Way, then: Way | None, at: tuple[int, int]) -> dict[str, Any]:
-    """How it is known that a way was gone; a recipe takes all its pieces at once, so that many must have been carried."""
+def _rule(way: Way, at: tuple[int, int]) -> dict[str, Any]:
+    """How it is known that a way was gone: one is carried. Of more, some could lie there while others are fetched."""
     if way.verb != "break":
-        number = then.number if then is not None and then.verb == "craft" else 1
-        return {"type": "inventory_has", "params": {"item": way.gives, "min_count": number}}
+        return {"type": "inventory_has", "params": {"item": way.gives, "min_count": 1}}
     x, z = at
     box = {"min": [x - 1, 0, z - 1], "max": [x + 1, 2, z + 1], "coordinate_frame": FRAME}
     return {"type": "count_in_box_at_most", "params": {"kind": "block", "object": way.what, **box, "max_count": 0}}
 
 
-def _description(way: Way, params: Mapping[str, Any]) -> str:
+def _description(way: Way) -> str:
     if way.verb == "break":
         return f"The {way.what} before the barrel is gone: nothing else lets anybody reach into the bedrock."
-    return f"{params['min_count']} of {way.gives} are carried: the player begins with none, and they come from this task alone."
+    return f"One {way.gives} is carried: the player begins with none, and it comes from this task alone."
 
 
 def _reason(first: Way, then: Way) -> str:
@@ -243,7 +241,7 @@ def proof_of(instance: Instance, verdict: Verdict, found: Hops) -> dict[str, Any
         "milestones": {one.milestone: one.tick for one in verdict.milestones},
         "semantics": rules.VERSION,
         "world": VERSION,
-        "hops": asdict(found) | {"leaks": found.leaks},
+        "hops": found.to_json(),
         "actions": packed(verdict.actions),
     }
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -250,7 +250,7 @@ def proved(instance: Instance, ruling: Ruling, archive: Archive) -> Instance:
     assert ruling.passed
     assert ruling.verdict is not None
     proof = record(archive, instance, ruling.verdict).to_json()
-    hops = {"edges": [asdict(edge) for edge in ruling.edges], "depth": depth(instance.nodes, ruling.edges)}
+    hops = {"edges": [edge.to_json() for edge in ruling.edges], "depth": depth(instance.nodes, ruling.edges)}
     return replace(instance, proofs=(proof | {"hops": hops},))
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from interplay.agents.simple import RandomAgent
+from interplay.agents.skills.body import MOST_TURN
 from interplay.envs.voxel.actions import to_world
 from interplay.explore import rules
-from interplay.explore.instance import Edge, Instance, Milestone
+from interplay.explore.instance import ENFORCED, NO_WAY_FOUND, OPEN, Edge, Instance, Milestone
 from interplay.explore.judging import judged
+from interplay.explore.oracle.needs import proof
 from interplay.explore.oracle.planner import Planner
 from interplay.explore.oracle.proving import Run, begin
 from interplay.world import Action
@@ -37,14 +40,31 @@ class EdgeVerdict:
 
     Attributes:
         first, then: The tasks.
-        enforced: Whether no way was found to do `then` while `first` was not done. Other ways may exist.
-        tick: When `then` was reached without `first`; None if it was not.
+        verdict: `enforced` if the rules of the world prove that `then` is not reached without `first`; `open` if the oracle
+            did so; else `no way found`: there may be one.
+        tick: When `then` was reached without `first`.
+        why: What proves it, or which way is open, in words.
+        way: The actions of an open way.
+        episode: Id of its recording, if it was recorded.
     """
 
     first: str
     then: str
-    enforced: bool
-    tick: int | None
+    verdict: str
+    tick: int | None = None
+    why: str = ""
+    way: tuple[Action, ...] = field(default=(), repr=False, compare=False)
+    episode: str | None = None
+
+    @property
+    def enforced(self) -> bool:
+        """Whether that is proved."""
+        return self.verdict == ENFORCED
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, without the actions."""
+        values = {"first": self.first, "then": self.then, "verdict": self.verdict, "enforced": self.enforced}
+        return values | {"tick": self.tick, "why": self.why, "episode": self.episode}
 
 
 @dataclass(frozen=True)
@@ -53,7 +73,7 @@ class Hops:
 
     Attributes:
         edges: Of the graph.
-        depth: Tasks on the longest way through enforced edges.
+        depth: Tasks on the longest way through enforced edges, those that are proved.
         reached_at_start: Milestones that are reached before anybody acts.
         reached_by_noop: Milestone -> tick, of a player who does nothing.
         reached_by_random: Milestone -> how many of the random players reach it within `RANDOM_TICKS`.
@@ -74,6 +94,10 @@ class Hops:
         """Whether the text says what a player should find out."""
         return self.leakage is not None and self.leakage >= LEAKS
 
+    def to_json(self) -> dict[str, Any]:
+        """JSON values, as they stand in the `hops` of a proof."""
+        return asdict(self) | {"edges": [edge.to_json() for edge in self.edges], "leaks": self.leaks}
+
 
 def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
     """Try to do an instance otherwise than its graph says; `num_random` players draw their keys."""
@@ -93,7 +117,7 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
 
 
 def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVerdict, ...]:
-    """For each edge, whether no way round it is found; `start` is the world when the episode begins, if it is there already."""
+    """What is found of each edge; `start` is the world when the episode begins, if it is there already."""
     begun = start or begin(instance)
     return tuple(_edge(instance, begun, edge) for edge in instance.edges)
 
@@ -117,30 +141,49 @@ def _edge(instance: Instance, start: Run, edge: Edge) -> EdgeVerdict:
     by_task = {one.task: one for one in judged(instance)}
     first, then = by_task.get(edge.first), by_task.get(edge.then)
     if first is None or then is None:
-        return EdgeVerdict(edge.first, edge.then, True, None)
+        return EdgeVerdict(edge.first, edge.then, NO_WAY_FOUND, why="a milestone is missing, or its rules mean nothing")
     if first.id in start.progress.reached or then.id in start.progress.reached:
-        return EdgeVerdict(edge.first, edge.then, False, 0)
-    tick = _without(instance, start, first, then)
-    return EdgeVerdict(edge.first, edge.then, tick is None, tick)
+        return EdgeVerdict(edge.first, edge.then, OPEN, 0, "it is reached at the start")
+    if why := proof(start.world, rules.cell(start.watch.spawn), first, then):
+        return EdgeVerdict(edge.first, edge.then, ENFORCED, None, why)
+    run = _looking(start, first, then) or _without(instance, start, first, then)
+    if run is None:
+        return EdgeVerdict(edge.first, edge.then, NO_WAY_FOUND)
+    tick = run.progress.reached[then.id]
+    return EdgeVerdict(edge.first, edge.then, OPEN, tick, f"reached without it at step {tick}", run.end())
 
 
-def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> int | None:
-    """When `then` is reached while `first` never was; None if no way is found, at once or after what else it needs."""
+def _looking(start: Run, first: Milestone, then: Milestone) -> Run | None:
+    """A player who turns on the spot, to either side and at three pitches, and reaches `then` while `first` never was."""
+    for way in (MOST_TURN, -MOST_TURN):
+        for pitch in (0.0, 35.0, -35.0):
+            run = start.fork()
+            run.step(Action(camera_pitch=pitch))
+            while run.ticks < 360 / MOST_TURN and not {first.id, then.id} & run.progress.reached.keys():
+                run.step(Action(camera_yaw=way))
+            if then.id in run.progress.reached and first.id not in run.progress.reached:
+                return run
+    return None
+
+
+def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> Run | None:
+    """A line of play that reaches `then` while `first` never was, at once or after what else it needs.
+
+    It looks past what it must not see, goes round where it must not be, and carries too few.
+    """
     others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
     for before in ([], others) if others else ([],):
-        for whim in range(WHIMS):
-            run, is_hopeless = start, False
+        for whim in range(max(WHIMS, len(first.rules))):
+            run = start
             for milestone in (*before, then):
                 trial = run.fork()
-                planner = Planner(trial.world, rules.cell(trial.watch.spawn), np.random.default_rng([whim, trial.ticks]))
-                planner.body.spared = _blocks_of(first)
-                is_reached = trial.play(planner, milestone, instance.step_budget, forbidden=first.id)
-                is_hopeless = bool(planner.lacks) and trial.ticks == run.ticks
-                run = trial if is_reached else run
+                rng = np.random.default_rng([whim, trial.ticks])
+                avoid = first.rules[whim % len(first.rules)]
+                planner = Planner(trial.world, rules.cell(trial.watch.spawn), rng, avoid)
+                planner.body.spared = frozenset() if whim else _blocks_of(first)
+                run = trial if trial.play(planner, milestone, instance.step_budget, forbidden=first.id) else run
             if then.id in run.progress.reached:
-                return run.progress.reached[then.id]
-            if is_hopeless:
-                break  # nothing was tried of `then`, so another hand would not help
+                return run
     return None
 
 

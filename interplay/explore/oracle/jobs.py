@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,8 +14,8 @@ import interplay.record
 from interplay.errors import InterplayError
 from interplay.explore.instance import load
 from interplay.explore.oracle.hops import Hops, examine
-from interplay.explore.oracle.proving import Verdict, prove
-from interplay.explore.oracle.recording import Proof, record
+from interplay.explore.oracle.proving import MilestoneVerdict, Verdict, prove
+from interplay.explore.oracle.recording import Proof, record, record_way
 from interplay.parallel import process_pool
 
 
@@ -52,7 +52,7 @@ class Proved:
             "milestones": milestones,
             "proof": None if self.proof is None else self.proof.to_json(),
             "seconds": round(self.seconds, 1),
-            "hops": None if self.hops is None else asdict(self.hops) | {"leaks": self.hops.leaks},
+            "hops": None if self.hops is None else self.hops.to_json(),
         }
 
 
@@ -91,11 +91,9 @@ def prove_files(
     Returns:
         In the order of `files`.
     Raises:
-        InterplayError: If a file cannot be read, or a process ends without a message.
+        InterplayError: If a process ends without a message.
     """
     jobs = [Job(file, hops, str(archive.root.resolve()), archive.database.address) for file in files]
-    for file in files:
-        load(file)  # what cannot be read is said before the work begins
     found: dict[Path, Proved] = {}
     for one in _run(jobs, archive, min(processes, len(jobs))):
         found[Path(one.file)] = one
@@ -130,7 +128,14 @@ def _prove_apart(job: Job) -> Proved:
 def _prove(job: Job, archive: interplay.record.Archive) -> Proved:
     begin = monotonic()
     instance = load(job.file)
-    verdict = prove(instance)
-    proof = record(archive, instance, verdict) if verdict.solved else None
+    try:
+        verdict = prove(instance)
+        proof = record(archive, instance, verdict) if verdict.solved else None
+    except InterplayError as error:  # it ends this instance, not the others
+        missed = tuple(MilestoneVerdict(one.id, None, str(error)) for one in instance.milestones)
+        return Proved(str(job.file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
     hops = examine(instance) if job.hops else None
+    if hops is not None:
+        edges = (replace(one, way=(), episode=record_way(archive, instance, one.way)) if one.way else one for one in hops.edges)
+        hops = replace(hops, edges=tuple(edges))
     return Proved(str(job.file), verdict, proof, monotonic() - begin, hops)

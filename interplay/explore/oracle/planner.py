@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, smelt, take
-from interplay.agents.skills.mobs import fight, pick_up, trade
-from interplay.agents.skills.reaching import AROUND, boxed, come_to, digging, nearest, place_at, set_down, spots
+from interplay.agents.skills.mobs import fight, pick_up, trade, use_on
+from interplay.agents.skills.reaching import AROUND, Eye, boxed, come_to, digging, nearest, place_at, set_down, spots
 from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
 from interplay.world import Action, Stack, World
 from interplay.world.blocks.orientation import is_replaceable
 from interplay.world.registry import blocks, crafting, items, smelting
 from interplay.world.registry.blocks import NUM_BOXES, block_of
+from interplay.world.registry.entity_types import MOBS
 from interplay.world.registry.tools import speed_on
 from interplay.world.state import EYE_HEIGHT, Position
 
@@ -27,6 +28,14 @@ Doing = frozenset[str]
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
 """Made when nothing that is carried gets a block."""
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
+_SLACK, _PAST = 0.8, 4.0
+"""Blocks and degrees that are kept between a player and where a rule would hold."""
+_USED_ON: dict[str, tuple[str, ...]] = {
+    **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
+    **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),
+}
+"""Events of the use key -> items that do it; what a kind of mob eats, where none is named."""
+_TAMED_BY = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _LIKELY = 0.3
 """How many of an item a block must leave on average to be mined for it."""
 
@@ -38,18 +47,43 @@ class Planner:
         world: It is looked at and never changed.
         origin: Cell that the boxes and targets of rules count from.
         rng: For whims of the hand.
+        avoid: A rule that must not hold on the way, as far as that can be helped.
 
     Attributes:
         lacks: What was needed and is not to be had in this world.
     """
 
-    def __init__(self, world: World, origin: Cell, rng: np.random.Generator) -> None:
-        self.world, self.origin = world, origin
+    def __init__(self, world: World, origin: Cell, rng: np.random.Generator, avoid: Rule | None = None) -> None:
+        self.world, self.origin, self._avoid = world, origin, avoid
         self.body = Body(world, rng)
         self.body.haste = 0.9
         self.sources = Sources(world)
         self.lacks: list[str] = []
         self._can: dict[str, bool] = {}
+        self._most: dict[str, int] = {}
+        if avoid is not None:
+            self._keep_off(avoid.type, avoid.params)
+
+    def _keep_off(self, kind: str, params: Mapping[str, Any]) -> None:
+        """Walk round a place, look past it, or carry too few."""
+        if kind == "inventory_has":
+            self._most[params["item"]] = params["min_count"] - 1
+        elif kind == "position_inside_box":
+            self.body.shut = self._cells(params)
+        elif kind == "position_near_with_facing":
+            target = self._at(params["target"])
+            x, y, z = (at + 0.5 for at in target)
+            far, half = params["max_distance"] + _SLACK, params["facing_tolerance"] / 2 + _PAST
+
+            def shuns(eye: Eye) -> tuple[float, float] | None:
+                near = math.dist((eye[0], eye[1] - EYE_HEIGHT, eye[2]), (x, y, z)) <= far
+                return (math.degrees(math.atan2(eye[0] - x, z - eye[2])), half) if near else None
+
+            if half < 180.0:
+                self.body.shuns = shuns
+            else:  # it holds whichever way one looks
+                around = boxed(*(self._at([o + math.ceil(far) * way for o in params["target"]]) for way in (-1, 1)))
+                self.body.shut = [one for one in around if math.dist((one[0] + 0.5, one[1], one[2] + 0.5), (x, y, z)) <= far]
 
     def reach(self, rules: tuple[Rule, ...]) -> Acts:
         """Do what a milestone asks; positions come last, since all else moves the player."""
@@ -89,20 +123,32 @@ class Planner:
         middle = (target[0] + 0.5, target[1] + 0.5, target[2] + 0.5)
         feet = np.array(middle) - (0.5, 0.0, 0.5)
 
-        def in_range(eye: tuple[float, float, float]) -> bool:
+        def in_range(eye: Eye) -> bool:
             return math.dist((eye[0], eye[1] - EYE_HEIGHT, eye[2]), middle) <= params["max_distance"] - 0.5
 
-        def in_sight(eye: tuple[float, float, float]) -> bool:
+        def in_sight(eye: Eye) -> bool:
             return in_range(eye) and self._seen(eye, target)
 
         reach = params["max_distance"] + EYE_HEIGHT + float(np.linalg.norm(feet - middle))
-        for fits, costs in ((in_sight, None), (in_range, None), (in_range, digging(body))):
+        turned = 0.45 * params.get("facing_tolerance", 0.0)
+
+        def yaws(eye: Eye) -> list[float]:
+            yaw = math.degrees(math.atan2(eye[0] - middle[0], middle[2] - eye[2]))
+            return [one for one in (yaw, yaw + turned, yaw - turned) if body.may_look(one, eye)]
+
+        def sees_past(eye: Eye) -> bool:
+            return in_range(eye) and bool(yaws(eye))
+
+        straight = in_sight if self._avoid is None else sees_past
+        for fits, costs in ((straight, None), (sees_past, None), (sees_past, digging(body))):
             for spot in spots(body, target, fits, costs=costs, reach=reach, most=3):
                 if (yield from body.walk(spot, costs=costs, tries=3)):
-                    return (yield from body.look_at(*middle))
+                    me = self.world.player
+                    around = yaws((me.x, me.eye_y, me.z)) or [me.yaw]
+                    return (yield from body.look(around[0], body.angles(*middle)[1]))
         return self._lack(f"a way to {params['target']}")
 
-    def _seen(self, eye: tuple[float, float, float], target: Position) -> bool:
+    def _seen(self, eye: Eye, target: Position) -> bool:
         """Whether nothing stands between an eye and the middle of a cell, its own block left out."""
         way = np.array(target) + 0.5 - eye
         far = float(np.linalg.norm(way))
@@ -145,9 +191,10 @@ class Planner:
             places = [cell([float(self.world.entities[row][axis]) for axis in "xyz"]) for row in rows if row is not None]
         for place in places:
             offset = [p - o for p, o in zip(place, self.origin, strict=True)]
-            if (yield from self._near({"target": offset, "max_distance": params["max_distance"]})):
-                return True
-        return False if places else self._lack(name)
+            yield from self._near({"target": offset, "max_distance": params["max_distance"]})
+            if params["kind"] == "block" and (yield from come_to(self.body, place)):  # it is not seen yet: dig to it
+                yield from self.body.look_at(*(at + 0.5 for at in place))
+        return bool(places) or self._lack(name)
 
     # Counts
 
@@ -231,6 +278,8 @@ class Planner:
                 x, y, z = body.footing
                 around = boxed((x - 3, y, z - 3), (x + 3, y + 1, z + 3))
                 done = yield from self._place(name, around, 1)
+            elif event in _USED_ON:
+                done = yield from self._use_on_mob(event, name)
             else:
                 return self._lack(f"a way to have {name} {event}")
             if lacking() <= 0:
@@ -238,6 +287,22 @@ class Planner:
             if not done:
                 return False
         return lacking() <= 0
+
+    def _use_on_mob(self, event: str, name: str) -> Acts:
+        """Shear, milk, dye, feed, tame or breed a mob, or talk to it; true if that is counted."""
+        body, counts = self.body, self.world.player.counts
+        before, number = counts.get(event, {}).get(name, 0), 2 if event == "bred" else 1
+        able = _USED_ON[event] or MOBS[name].foods if event != "tamed" else _TAMED_BY.get(name, ())
+        item = next((one for one in sorted(able) if self.can(one)), None)
+        if event != "talked_to" and (item is None or not (yield from self.obtain(item, number))):
+            return self._lack(item or next(iter(sorted(able)), f"a way to have {name} {event}"))
+        for mob in self.sources.mobs(name)[: 6 * number]:
+            yield from close(body)
+            yield from use_on(body, mob, item)
+            if counts.get(event, {}).get(name, 0) > before:
+                return True
+        yield from body.wait(120 * (event == "bred"))  # the pair takes its time
+        return counts.get(event, {}).get(name, 0) > before
 
     def _mine_one(self, places: list[Position]) -> Acts:
         for place in places[:6]:
@@ -274,7 +339,7 @@ class Planner:
         """Carry so many of an item, in whatever way this world allows, what is near and ready first."""
         if self.body.count(item) >= count:
             return True
-        if item in doing:
+        if item in doing or count > self._most.get(item, count):
             return False
         self._can.clear()
         if not self.can(item):
@@ -291,7 +356,7 @@ class Planner:
         """Whether an item is carried or something in this world leads to it; how many is not asked."""
         if item not in self._can:
             self._can[item] = False  # while it is asked: a way round in a circle leads nowhere
-            self._can[item] = self.body.count(item) > 0 or self._has_source(item)
+            self._can[item] = self.body.count(item) > 0 or (self._most.get(item) != 0 and self._has_source(item))
         return self._can[item]
 
     def _has_source(self, item: str) -> bool:
@@ -360,8 +425,8 @@ class Planner:
                 for _ in range(12):
                     if body.count(item) == before:
                         yield Action()
-                if body.count(item) == before:
-                    yield from pick_up(body, 8.0, item=item)
+                for costs in (None, digging(body)) if body.count(item) == before else ():
+                    yield from pick_up(body, 8.0, item=item, costs=costs)
             else:
                 failed.add(left[0])
         return body.count(item) >= count
@@ -376,7 +441,8 @@ class Planner:
         for mob in self.sources.hunted(item):
             if self.body.count(item) >= count:
                 return True
-            yield from fight(self.body, mob)
+            is_shorn = item.endswith("_wool") and self.body.count("shears")
+            yield from use_on(self.body, mob, "shears") if is_shorn else fight(self.body, mob)
             yield from self.body.wait(12)
             yield from pick_up(self.body, 8.0, item=item)
         return self.body.count(item) >= count
@@ -405,8 +471,10 @@ class Planner:
     def _craft(self, item: str, count: int, doing: Doing) -> Acts:
         """Get what a recipe takes, and make it."""
         body = self.body
-        recipes = [
-            recipe for recipe in crafting.recipes_for(item) if all(any(map(self.can, one)) for one in recipe.ingredients)
+        recipes = [  # not out of what is being obtained: ingots of nuggets of ingots
+            recipe
+            for recipe in crafting.recipes_for(item)
+            if all(any(map(self.can, one - doing)) for one in recipe.ingredients)
         ]
         for recipe in sorted(recipes, key=lambda recipe: -sum(any(map(body.count, one)) for one in recipe.ingredients)):
             for _ in range(4):  # getting one thing, or the table, may use up another
@@ -461,7 +529,7 @@ class Planner:
             )
             fuel = next((one for one in fuels if items.item_named(one).fuel), None)
             for other in _FUELS if fuel is None else ():
-                if self.can(other) and (yield from self.obtain(other, 2 * number, doing)):
+                if self.can(other) and (yield from self.obtain(other, _fuel_for(number, other), doing)):
                     fuel = other
                     break
             if fuel is None:
@@ -469,11 +537,16 @@ class Planner:
             place = yield from self._station(kind, doing)
             if place is None:
                 continue
-            most = math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
+            most = _fuel_for(number, fuel)
             yield from smelt(body, place, source, number, fuel, min(most, body.count(fuel)))
             if body.count(item) >= count:
                 return True
         return False
+
+
+def _fuel_for(number: int, fuel: str) -> int:
+    """How many pieces of a fuel smelt so many things."""
+    return math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
 
 
 def _smelted_from(item: str) -> Iterator[tuple[str, str]]:

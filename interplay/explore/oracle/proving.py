@@ -196,6 +196,8 @@ def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[
             if planner.lacks and trial.ticks == run.ticks:
                 break  # nothing was tried, so another hand would not help
         if milestone.id not in run.progress.reached:
-            needed = f"needs {lacks[0]}, which this world lacks" if lacks else "not found within budget"
-            reasons[milestone.id] = needed
+            lack = lacks[0] if lacks else ""
+            knows = f"the oracle knows no {lack.removeprefix('a ')}" if lack.startswith("a way ") else ""
+            needed = knows or f"needs {lack}, which this world lacks"
+            reasons[milestone.id] = needed if lacks else "not found within budget"
     return run, {name: why for name, why in reasons.items() if name not in run.progress.reached}

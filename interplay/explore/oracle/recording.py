@@ -18,11 +18,15 @@ from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement, keep
 from interplay.explore.judging import Watch, of_instance
 from interplay.explore.oracle.proving import Verdict
+from interplay.explore.oracle.replaying import replayed
 from interplay.tasks import Task
 from interplay.world import VERSION, Action
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode
+
+WAY_ROUND = "oracle, another way"
+"""Name of who records ways round edges."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,13 @@ class Repeated:
     Args:
         instance: Whose task it plays.
         actions: One a step.
+        name: Of the agent.
     """
 
-    name = ORACLE
     observation = "pixels"
 
-    def __init__(self, instance: Instance, actions: tuple[Action, ...]) -> None:
-        self._instance, self._actions = instance, actions
+    def __init__(self, instance: Instance, actions: tuple[Action, ...], name: str = ORACLE) -> None:
+        self._instance, self._actions, self.name = instance, actions, name
         self._watch: Watch | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
@@ -113,13 +117,29 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
     Raises:
         InterplayError: If the recorded world does not reach what the planned one did.
     """
-    task = instance.task()
     planned = {one.milestone: one.tick for one in verdict.milestones if one.tick is not None}
-    there = archive.episodes(task=task, task_hash=task.content_hash, agent=Repeated.name, seeds=[instance.seed])
-    alike = (one for one in there if one.terminated and one.num_steps == len(verdict.actions))
-    episode = next((one for one in alike if of_instance(archive, one, instance).success), None)
+    episode = _recorded(archive, instance, verdict.actions, planned, ORACLE)
+    task_hash = instance.task().content_hash
+    return Proof(instance.name, instance.content_hash, episode, task_hash, verdict.ticks, planned, rules.VERSION, VERSION)
+
+
+def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
+    """Record a way round an edge, for people who want to look at it; returns the id of the episode.
+
+    Raises:
+        InterplayError: As `record`.
+    """
+    return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
+
+
+def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...], planned: dict[str, int], name: str) -> str:
+    """Id of an episode of these actions, of one that is there already if it reaches the same."""
+    task = instance.task()
+    there = archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=[instance.seed])
+    alike = (one for one in there if one.terminated and one.num_steps == len(actions))
+    episode = next((one for one in alike if of_instance(archive, one, instance).reached == planned), None)
     if episode is None:
-        player = Repeated(instance, verdict.actions)
+        player = Repeated(instance, actions, name)
         episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
         if player.reached != planned:
             raise InterplayError(
@@ -127,6 +147,4 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
                 "The world did not repeat itself; please report this with the instance."
             )
         keep(archive.root, player.judgement(episode), instance)
-    return Proof(
-        instance.name, instance.content_hash, episode.id, task.content_hash, verdict.ticks, planned, rules.VERSION, VERSION
-    )
+    return episode.id

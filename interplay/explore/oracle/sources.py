@@ -13,12 +13,12 @@ from interplay.world.entities import mobs
 from interplay.world.registry import trades
 from interplay.world.registry.blocks import name_of, state_of
 from interplay.world.registry.drops import drops
-from interplay.world.registry.entity_types import ITEM, KIND, KINDS, NUM_THINGS
+from interplay.world.registry.entity_types import ITEM, KIND, KINDS, NUM_THINGS, SHEARED
 from interplay.world.registry.items import ITEMS
 from interplay.world.registry.tools import enchantment
 from interplay.world.state import Position
 
-AROUND, UP_AND_DOWN = 40, 24
+AROUND, UP_AND_DOWN = 48, 24
 """Cells around the player in which blocks are looked for."""
 _DRAWS = 24
 """Of what a block or mob leaves, to know what it leaves on average."""
@@ -50,7 +50,7 @@ class Sources:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._loot: dict[tuple[str, int], dict[str, float]] = {}
+        self._loot: dict[tuple[str, int, int], dict[str, float]] = {}
         self._seen: tuple[int, list[int]] = (-1, [])
 
     def _window(self) -> tuple[np.ndarray, Position]:
@@ -105,15 +105,15 @@ class Sources:
         """Ids of the mobs that leave it when the player kills them, the nearest first."""
         rows = self._world.entities
         alive = rows[(rows["kind"] >= NUM_THINGS) & (rows["health"] > 0)]
-        kinds = {(KINDS[row["kind"]], int(row["variant"])): int(row["id"]) for row in alive}
+        kinds = {self._kind(one): one for one in alive["id"].tolist()}
         giving = {kind for kind, one in kinds.items() if kind[0] != "villager" and self._left_by_mob(one).get(item, 0.0) > 0.1}
-        found = [one for name in sorted({name for name, _ in giving}) for one in self.mobs(name)]
+        found = [one for name in sorted({name for name, *_ in giving}) for one in self.mobs(name)]
         return [one for one in found if self._kind(one) in giving]
 
-    def _kind(self, entity: int) -> tuple[str, int]:
-        """Name and looks of a mob, on which depends what it leaves."""
+    def _kind(self, entity: int) -> tuple[str, int, int]:
+        """Name and looks of a mob, and whether it is sheared, on which depends what it leaves."""
         one = self._world.entities[self._world.row_of(entity)]
-        return KINDS[one["kind"]], int(one["variant"])
+        return KINDS[one["kind"]], int(one["variant"]), int(one["flags"]) & SHEARED
 
     def _left_by_mob(self, entity: int) -> dict[str, float]:
         row, key = self._world.row_of(entity), self._kind(entity)

@@ -1,0 +1,263 @@
+"""Proofs that one task needs another: all that could be had in a scene while the other is not done, by the rules of the world.
+
+Counts, distances, light, fuel and time are left out, and what is rare or slow counts as certain. So more is thought to be had
+than can be, and what is not among it cannot be had, whatever a player does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from interplay.explore.instance import STEP_BUDGET, Milestone
+from interplay.explore.oracle.sources import left_by_block
+from interplay.explore.rules import Cell
+from interplay.world import Stack, World
+from interplay.world.grid.physics import NORMALS
+from interplay.world.registry import crafting, items, smelting
+from interplay.world.registry.blocks import (
+    BLOCKS,
+    BOX_START,
+    BOXES,
+    BY_NAME,
+    NUM_BOXES,
+    Block,
+    block_named,
+    block_of,
+    change,
+    name_of,
+)
+from interplay.world.registry.entity_types import ITEM, KINDS, NUM_THINGS
+from interplay.world.registry.facts import table
+from interplay.world.registry.items import COLOURS, WOODS
+from interplay.world.registry.tools import can_harvest, enchantment, speed_on
+from interplay.world.state import Position
+
+_FIRM = 1200.0
+"""Resistance from which on a tool alone removes a block: obsidian."""
+_FIRE = frozenset({"#fire", "#soul_fire", "#lava", "lava_bucket", "flint_and_steel", "fire_charge"})
+_ROOM = 4000
+"""Cells of a closed room, at most."""
+_STATES = ("age", "level", "layers", "pickles", "type")
+"""Properties of blocks on which depends what they leave."""
+_MADE = ("crafted", "smelted", "traded", "picked_up")
+"""Events of what is had."""
+_CHANGES = """
+#water #lava: #cobblestone #stone #obsidian; #ice: #water; #dirt: #grass_block #farmland; #grass_block: #dirt #mycelium
+#grass_block: #grass_path; #melon_stem: #melon #attached_melon_stem
+#mycelium: #dirt #grass_block; #coarse_dirt: #dirt; #sponge #water: #wet_sponge; #dead_bush: stick
+bucket #water: water_bucket; water_bucket: #water bucket; bucket #lava: lava_bucket; lava_bucket: #lava bucket
+bucket @cow: milk_bucket; milk_bucket: bucket; honey_bottle: glass_bottle; potion: glass_bottle
+#pumpkin: #carved_pumpkin pumpkin_seeds; #pumpkin_stem: #pumpkin #attached_pumpkin_stem
+#composter: bone_meal; bone_meal #grass_block: #grass #dandelion #poppy; #grass: #tall_grass; #fern: #large_fern
+#grass: wheat_seeds; #fern: wheat_seeds; #tall_grass: wheat_seeds; #large_fern: wheat_seeds; @chicken: egg; egg: @chicken
+#gravel: flint; #potatoes: poisonous_potato; #gilded_blackstone: gold_nugget; #brown_mushroom_block: brown_mushroom
+#red_mushroom_block: red_mushroom; mushroom_stew: bowl; rabbit_stew: bowl; beetroot_soup: bowl; suspicious_stew: bowl
+#twisting_vines: twisting_vines; #weeping_vines: weeping_vines
+"""
+"""What is needed: what comes of it, where the tables of the world do not say so; also what is rare."""
+
+
+class Turn(NamedTuple):
+    """What comes of what is had: items, `#` blocks that stand somewhere, `@` mobs that live.
+
+    Attributes:
+        needs: Of each choice one.
+        gives: All of it.
+        screen: In which it is made; empty if in none.
+    """
+
+    needs: tuple[frozenset[str], ...]
+    gives: tuple[str, ...]
+    screen: str = ""
+
+
+def turn(needs: Iterable[str], gives: Iterable[str], screen: str = "") -> Turn:
+    """All of some things give others."""
+    return Turn(tuple(frozenset({one}) for one in needs), tuple(gives), screen)
+
+
+@cache
+def _turns() -> tuple[Turn, ...]:
+    """All of the tables and rules of the world."""
+    return tuple(_drawn())
+
+
+def _drawn() -> Iterator[Turn]:
+    for recipe in crafting.RECIPES:
+        is_small = recipe.height <= 2 and recipe.width <= 2 and len(recipe.ingredients) <= 4
+        yield Turn((*recipe.ingredients, *([] if is_small else [frozenset({"#crafting_table"})])), (recipe.item,), "grid")
+    for kind, made in smelting.SMELTING.items():
+        yield from (turn((f"#{kind}", source), (item,), kind) for source, item in made.items())
+    for source, results in crafting.STONECUTTING.items():
+        yield turn((source,), (one.item for one in results), "stonecutter")
+    for line in _CHANGES.replace("\n", ";").split(";"):
+        if line:
+            needs, _, gives = line.partition(":")
+            yield turn(needs.split(), gives.split())
+    axes = frozenset(item.name for item in items.ITEMS if item.kind == "axe")
+    for wood in WOODS:
+        yield turn((f"#{wood}_sapling",), (f"#{wood}_log", f"#{wood}_leaves"))
+        yield turn((f"#{wood}_leaves",), (f"{wood}_sapling", "stick", *(["apple"] * wood.endswith("oak"))))
+    for colour in COLOURS:
+        yield turn((f"#{colour}_concrete_powder", "#water"), (f"#{colour}_concrete",))
+        yield turn(("@sheep", f"{colour}_dye"), (f"{colour}_wool",))
+    for block in BLOCKS:
+        if block.name.startswith("potted_"):
+            yield turn(("#flower_pot", block.name.removeprefix("potted_")), (f"#{block.name}",))
+        elif (item := items.item_of_block(block.name)) is not None:
+            yield turn((item,), (f"#{block.name}",))
+        if f"stripped_{block.name}" in BY_NAME:
+            yield Turn((frozenset({f"#{block.name}"}), axes), (f"#stripped_{block.name}",))
+    yield from (turn((item,), (f"#{block}",)) for item in items.BY_NAME if (block := items.block_of_item(item)) is not None)
+    for row in table("entity_loot"):
+        left = [drop["item"] for drop in row["drops"]]
+        yield turn((f"@{row['entity']}",), left)
+        cooked = tuple(f"cooked_{one}" for one in left if f"cooked_{one}" in items.BY_NAME)
+        yield Turn((frozenset({f"@{row['entity']}"}), _FIRE), cooked)
+
+
+def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "", silk: bool = False) -> set[str]:
+    """All that can be had of what is there at the start.
+
+    Args:
+        start: Items, `#` blocks and `@` mobs.
+        more: Turns of this scene.
+        never: What is not had wherever it comes up. A screen in which it is made may still use it up, for what the cursor
+            holds is not carried.
+        silk: Whether there is a tool with silk touch.
+    """
+    had, held, size = set(start) - {never}, set[str](), -1
+    every = (*_turns(), *more)
+    while size < len(had) + len(held):
+        size = len(had) + len(held)
+        for needs, gives, screen in every:
+            if all(not one.isdisjoint(had) or (never in one and screen in held) for one in needs):
+                had.update(one for one in gives if one != never)
+                if screen and never in gives:
+                    held.add(screen)
+        for tool in ("", *tools(had)):
+            had.update(*(_left(one[1:], tool, silk) - {never} for one in had if one[0] == "#"))
+    return had
+
+
+def tools(had: Iterable[str]) -> list[str]:
+    """Items with which one mines otherwise than by hand."""
+    return [name for name in had if name in items.BY_NAME and items.item_named(name).kind is not None]
+
+
+@cache
+def _left(name: str, tool: str, silk: bool) -> frozenset[str]:
+    """All that a block leaves, in any state, when it is mined with a tool."""
+    block = block_named(name)
+    states = {block.default, *(change(block.default, **{key: one}) for key in _STATES for one in block.properties.get(key, ()))}
+    tags = [None, *([{"Enchantments": [{"id": "silk_touch", "lvl": 1}]}] * silk)]
+    stacks = [Stack(tool, 1, 0, tag) for tag in tags] if tool else [None]
+    return frozenset(item for state in states for stack in stacks for item in left_by_block(state, stack))
+
+
+@cache
+def breaks(name: str, tool: str) -> bool:
+    """Whether a block is broken within an episode, with a tool or by hand; also where it then leaves nothing."""
+    block, stack = block_named(name), Stack(tool) if tool else None
+    slow = 30 if can_harvest(block, stack) else 100
+    return block.hardness is not None and block.hardness * slow / speed_on(block, stack) < STEP_BUDGET
+
+
+def proof(world: World, origin: Cell, first: Milestone, then: Milestone) -> str:
+    """Why one milestone is never reached while another is not, in words; empty if the rules of the world do not say so.
+
+    Args:
+        world: When the episode begins; only read.
+        origin: Cell that boxes of rules count from.
+        first: What is not reached. Its only rule asks to carry one of an item, or that all blocks of a kind but so many go, of
+            which one too many stands in the box. Of all others nothing is proved.
+    """
+    rule, item, locked, says = first.rules[0], "", set[Position](), ""
+    if rule.type == "inventory_has" and rule.params["min_count"] == 1:
+        item = rule.params["item"]
+        says = f"{item} is never carried"
+    elif rule.type == "count_in_box_at_most" and rule.params["kind"] == "block":
+        locked = set(_inside(world, origin, rule.params))
+        locked = locked if len(locked) == rule.params["max_count"] + 1 else set()
+        says = f"{rule.params['object']} is not mined"
+    if len(first.rules) > 1 or world.rules.get("doMobSpawning") != "false" or not (item or locked):
+        return ""
+    had = _had(world, item, locked)
+    if any(one.endswith("_spawn_egg") for one in had) or (locked and f"#{rule.params['object']}" in had):
+        return ""  # a block of that kind that is put into the box would count for the one that is mined
+    for one in then.rules:
+        name = one.params.get("object", one.params.get("item", ""))
+        is_made = one.type == "inventory_has" or one.params.get("event") in _MADE
+        is_placed = one.type == "count_in_box_at_least" and name in BY_NAME and one.params["kind"] == "block"
+        if name == item:
+            continue  # who reaches one reaches the other, perhaps at the same tick
+        if (is_made and name in items.BY_NAME and name not in had) or (is_placed and f"#{name}" not in had):
+            return f"nothing in the scene gives {name} while {says}"
+        is_gone = one.type == "count_in_box_at_most" and name in BY_NAME and one.params["kind"] == "block"
+        if is_gone and _stays(block_named(name), had) and len(_inside(world, origin, one.params)) > one.params["max_count"]:
+            return f"nothing in the scene breaks {name} while {says}"
+    return ""
+
+
+def _stays(block: Block, had: set[str]) -> bool:
+    """Whether nothing removes a block."""
+    firm = block.hardness is None or (block.resistance >= _FIRM and not block.name.endswith("anvil"))
+    return firm and not any(breaks(block.name, tool) for tool in ("", *tools(had)))
+
+
+def _inside(world: World, origin: Cell, params: Any) -> list[Position]:
+    """Cells of a box with the block of a rule."""
+    low, high = ([o + c for o, c in zip(origin, params[end], strict=True)] for end in ("min", "max"))
+    cells = product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))
+    return [(x, y, z) for x, y, z in cells if name_of(world.grid.get(x, y, z)) == params["object"]]
+
+
+def _had(world: World, never: str, locked: set[Position]) -> set[str]:
+    """All that can be had in a world; a container that nothing opens keeps what it holds."""
+    states = np.bincount(world.grid.blocks.ravel())
+    for cell in locked:
+        states[world.grid.get(*cell)] -= 1
+    rows = world.entities
+    alive = rows[(rows["kind"] >= NUM_THINGS) & (rows["health"] > 0)]
+    stacks = [*world.player.slots, *(stack for one in world.containers.values() for stack in one.slots)]
+    silk = any(stack is not None and enchantment(stack, "silk_touch") for stack in stacks)
+    start = {stack.item for stack in world.player.slots if stack is not None}
+    start |= {f"#{name_of(state)}" for state in np.flatnonzero(states).tolist()} | {f"@{KINDS[one]}" for one in alive["kind"]}
+    start |= {items.ITEMS[row["item"]].name for row in rows[rows["kind"] == ITEM]}
+    start |= {f"{COLOURS[row['variant'] % 16]}_wool" for row in alive if KINDS[row["kind"]] == "sheep"}
+    offers = []
+    for entity in alive["id"].tolist():
+        for offer in world.extras.get(entity, {}).get("offers", ()):
+            prices = [price[0] for price in (offer["buy"], offer.get("buy2")) if price]
+            offers.append(turn(prices, (offer["sell"][0],), f"offers of {entity}"))
+    closed = dict(world.containers)
+    while True:
+        had = closure(start, offers, never=never, silk=silk)
+        opened = [place for place in closed if _is_open(world, place, locked, had)]
+        if not opened:
+            return had
+        start |= {stack.item for place in opened for stack in closed.pop(place).slots if stack is not None}
+
+
+def _is_open(world: World, place: Position, locked: set[Position], had: set[str]) -> bool:
+    """Whether there may be a way to a cell: it is in no small room of whole blocks that stay."""
+    seen, ahead = {place}, [place]
+    me = world.player
+    feet = (int(me.x // 1), int(me.y // 1), int(me.z // 1))
+    while ahead:
+        x, y, z = ahead.pop()
+        if len(seen) > _ROOM or (x, y, z) == feet or "chorus_fruit" in had:
+            return True
+        for dx, dy, dz in NORMALS:
+            beside = x + dx, y + dy, z + dz
+            state = world.grid.get(*beside)
+            is_whole = NUM_BOXES[state] == 1 and BOXES[BOX_START[state]].tolist() == [0, 0, 0, 1, 1, 1]
+            if beside not in seen and not (is_whole and (beside in locked or _stays(block_of(state), had))):
+                seen.add(beside)
+                ahead.append(beside)
+    return False
