@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 from seldom_drawn import draw_seldom
 from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
@@ -88,6 +90,28 @@ def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archi
     assert any(action["forward"] for action in actions)  # how many steps a slow page holds a key for is not known
     assert any(action["camera"][1] > 0.0 for action in actions)
     assert interplay.record.verify(episode).equal
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+def test_escape_closes_what_is_open_before_it_asks(page, archive):  # noqa: F811
+    page.add_init_script("""addEventListener(
+        "interplay:hud", ({ detail }) => { window.isOpen = detail.hud.is_screen_open === true; }, true)""")
+    play(page)
+    page.keyboard.down("KeyE")  # and let go at the moment of the Escape
+    until(page, "isOpen")
+    page.keyboard.up("KeyE")
+    page.keyboard.down("Escape")
+    page.keyboard.down("Escape")  # as the keyboard repeats it
+    until(page, "!isOpen")
+    page.keyboard.up("Escape")
+    painted(page, 5)
+    assert page.locator("#player").get_attribute("data-state") == "playing"
+    page.keyboard.press("Escape")
+    page.locator("[data-ask]").wait_for()
+    page.locator("[data-ask-no]").click()
+    page.locator("#player[data-state=playing]").wait_for()
+    pressed = [key for key, _ in groupby(bool(action["inventory"]) for action in finish(page, archive).actions())]
+    assert sum(pressed) == 2, "E opened the inventory, and the first Escape closed it"
 
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)

@@ -50,8 +50,12 @@ const HEARTBEAT_MS = 250;
 const TURNS_EVERY_MS = 7;
 /** Over how long the shown rate is measured. */
 const RATE_OVER_MS = 2000;
-/** Stands for a finger on the button that ends the task. */
-const END_FINGER = -2;
+/** Stands for a finger on the button that the page taps. */
+const TAP_FINGER = -2;
+/** The Escape that closed a screen may come again, as a key or as the pointer's release. */
+const AFTER_CLOSING_MS = 150;
+/** The button that opens the inventory, and closes whatever is open. */
+const CLOSES = "inventory";
 /** What the picture says to a player whose part has ended. */
 const DONE = "You are done. You can watch until the others are done.";
 /** What ended a game, where another player did. */
@@ -90,7 +94,9 @@ class Player {
       onChange: () => this.#onHeld(),
       onTurn: () => this.#sendTurnSoon(),
       onLock: (locked) => {
-        if (!locked) this.pause();
+        // Browsers keep the Escape that releases the pointer for themselves.
+        if (!locked && this.#hasScreen && document.hasFocus()) this.#closeScreen();
+        else if (!locked && !this.#hasJustClosed) this.pause();
         this.#showHint();
       },
     });
@@ -143,6 +149,7 @@ class Player {
     this.smaller = false;
     /** Whether a screen of the world is open, which the button that ends the task would only close. */
     this.screenOpen = false;
+    this.closedAt = -Infinity;
     /** Whether this player's part has ended while others play on. */
     this.isDone = false;
     this.endWhenResumed = false;
@@ -400,8 +407,9 @@ class Player {
     if (!this.#looks()) return this.pause(); // whoever waited long may look at something else by now
     this.paintedAt = [];
     this.screenOpen = false; // until the next message says so: rather ask once too often
-    if (this.endWhenResumed) this.#tapEnd();
+    if (this.endWhenResumed && this.task.ends) this.#tap(this.task.ends);
     else this.sendInput();
+    this.endWhenResumed = false;
   }
 
   /** @param {number} seconds */
@@ -818,12 +826,30 @@ class Player {
     this.#sayResume();
   }
 
-  #tapEnd() {
-    this.endWhenResumed = false;
-    if (!this.task.ends) return;
-    this.held.touch(END_FINGER, [this.task.ends]);
+  /** Press a button for a step. @param {string} button */
+  #tap(button) {
+    this.held.touch(TAP_FINGER, [button]);
     this.sendInput();
-    setTimeout(() => this.held.touch(END_FINGER, []) && this.sendInput(), 1500 / this.task.frame_rate_hz);
+    setTimeout(() => this.held.touch(TAP_FINGER, []) && this.sendInput(), 1500 / this.task.frame_rate_hz);
+  }
+
+  /** Whether a screen of the world is open that Escape closes. */
+  get #hasScreen() {
+    return this.state === "playing" && this.screenOpen && this.task.buttons.includes(CLOSES);
+  }
+
+  get #hasJustClosed() {
+    return performance.now() - this.closedAt < AFTER_CLOSING_MS;
+  }
+
+  /** Close inventory, chest or whatever is open, as its own key does; the game continues. */
+  #closeScreen() {
+    this.screenOpen = false; // until the world says how it is now
+    this.closedAt = performance.now();
+    // The world has to see first that the key which opened it was let go.
+    for (const code of [...this.held.codes]) if (this.held.bindings[code] === CLOSES) this.held.release(code);
+    this.sendInput();
+    setTimeout(() => this.state === "playing" && this.#tap(CLOSES), 1500 / this.task.frame_rate_hz);
   }
 
   showKeys() {
@@ -929,9 +955,11 @@ class Player {
     if (state !== "playing" && state !== "paused" && state !== "countdown") return;
     if (event.code === "Escape") {
       event.preventDefault();
-      // The first Escape gives the pointer back and pauses. Browsers keep that key for themselves; drivers of tests do not.
-      if (this.mouse.locked) this.mouse.unlock();
-      else if (!this.mouse.justUnlocked) this.askToFinish();
+      if (event.repeat || this.mouse.justUnlocked || this.#hasJustClosed) return;
+      // What is open is closed first. The next Escape gives the pointer back and pauses, the one after it asks.
+      if (this.#hasScreen) this.#closeScreen();
+      else if (this.mouse.locked) this.mouse.unlock();
+      else this.askToFinish();
       return;
     }
     const bound = this.held.isBound(event.code);
@@ -948,7 +976,7 @@ class Player {
       event.preventDefault();
       if (!event.repeat) this.askToEnd();
     } else if (bound) {
-      if (button === "inventory") this.screenOpen = false; // until the world says how it is now
+      if (button === CLOSES) this.screenOpen = false; // until the world says how it is now
       event.preventDefault(); // no scrolling by arrows and space
       if (event.repeat) return;
       const changed = this.held.press(event.code);
