@@ -72,3 +72,12 @@ test("the round pad has eight directions and a still middle", () => {
   assert.deepEqual(padDirections(40, 40, 70), ["DOWN", "RIGHT"]);
   assert.deepEqual(padDirections(-40, -40, 70), ["UP", "LEFT"]);
 });
+
+test("keys are let go of without their keyup, and mouse buttons and fingers stay", () => {
+  const keys = new HeldButtons(["FIRE", "UP", "RIGHT"], { MouseLeft: "FIRE", ArrowRight: "RIGHT" });
+  keys.press("ArrowRight");
+  keys.press("MouseLeft");
+  keys.touch(1, ["UP"]);
+  assert.equal(keys.releaseKeys(), true);
+  assert.equal(keys.mask, 0b011);
+});

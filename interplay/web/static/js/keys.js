@@ -49,6 +49,11 @@ export class HeldButtons {
     return ((this.mask >>> this.buttons.indexOf(button)) & 1) === 1;
   }
 
+  /** Let go of what the keyboard holds. */
+  releaseKeys() {
+    return this.#change(() => this.codes.forEach((code) => code.startsWith("Mouse") || this.codes.delete(code)));
+  }
+
   releaseAll() {
     return this.#change(() => {
       this.codes.clear();

@@ -2,7 +2,7 @@
 
 import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
-import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
+import { FrameDecoder, MissingBase, Screen } from "./codec.js";
 import { HeldButtons } from "./keys.js";
 import { Lobby } from "./lobby.js";
 import { showMilestones } from "./milestones.js";
@@ -48,6 +48,8 @@ import { Wheel } from "./wheel.js";
 const HEARTBEAT_MS = 250;
 /** Fast screens draw 360 frames a second; the server takes 300 messages. */
 const TURNS_EVERY_MS = 7;
+/** The least height of a picture, and what is left of the window above and below it, CSS pixels. */
+const LEAST_ROOM = 200, AROUND_CARD = 16;
 /** Over how long the shown rate is measured. */
 const RATE_OVER_MS = 2000;
 /** Stands for a finger on the button that the page taps. */
@@ -584,17 +586,23 @@ class Player {
     this.root.dataset.step = String(step);
   }
 
+  /** Whether the game has the whole screen: as the player wants it, or on a phone (interplay.css). */
+  get #isFull() {
+    return document.fullscreenElement === this.screenCard || getComputedStyle(this.screenCard).position === "fixed";
+  }
+
+  /** How high the picture may be, CSS pixels: what the strip and the buttons for fingers leave of the window. */
+  #room() {
+    if (this.#isFull) return this.view.clientHeight;
+    const beside = this.screenCard.offsetHeight - this.view.offsetHeight;
+    return Math.max(LEAST_ROOM, innerHeight - beside - AROUND_CARD);
+  }
+
   fit() {
-    // On a phone, a world in first person has the whole screen (interplay.css).
-    const full = document.fullscreenElement === this.screenCard || getComputedStyle(this.screenCard).position === "fixed";
-    const roomHeight = full ? this.view.clientHeight : Math.max(280, innerHeight - (innerWidth < 760 ? 330 : 190));
-    const { width, height } = this.screen.canvas;
-    const size = fitSize(width, height, this.view.clientWidth, roomHeight, devicePixelRatio, this.smooth);
-    this.screen.canvas.classList.toggle("smooth", this.smooth);
-    this.screen.canvas.style.width = `${size.width}px`;
-    this.screen.canvas.style.height = `${size.height}px`;
-    this.screenCard.style.setProperty("--picture", `${size.width}px`); // the hotbar's buttons lie over the drawn one
+    const width = this.screen.fit(this.view.clientWidth, this.#room(), this.smooth);
+    this.screenCard.style.setProperty("--picture", `${width}px`); // the hotbar's buttons lie over the drawn one
     this.drawing?.fit();
+    if (this.wasLive && !this.#isFull) this.screenCard.scrollIntoView({ block: "nearest" });
   }
 
   // --- drawn in this browser ----------------------------------------------------------------------------------------
@@ -866,6 +874,7 @@ class Player {
   #listen() {
     addEventListener("keydown", (event) => this.#onKeyDown(event));
     addEventListener("keyup", (event) => {
+      if (event.key === "Meta") this.#letGoForCommand();
       if (this.held.release(event.code)) this.sendInput();
     });
     addEventListener("blur", () => {
@@ -936,8 +945,14 @@ class Player {
     setInterval(() => this.sendInput(), HEARTBEAT_MS);
   }
 
+  /** macOS says of no key that it was let go while Command is down. */
+  #letGoForCommand() {
+    if (!this.held.isBound("MetaLeft") && !this.held.isBound("MetaRight") && this.held.releaseKeys()) this.sendInput();
+  }
+
   /** @param {KeyboardEvent} event */
   #onKeyDown(event) {
+    if (event.metaKey) this.#letGoForCommand();
     if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
     if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
@@ -1011,11 +1026,12 @@ class Player {
     const live = state === "playing" || state === "paused" || state === "countdown";
     this.screenCard.classList.toggle("live", live);
     document.documentElement.classList.toggle("playing", live);
-    if (live !== this.wasLive) this.fit();
+    const isNew = live !== this.wasLive;
     this.wasLive = live;
     need(this.root, "[data-pause]").hidden = !live;
     need(this.root, "[data-finish]").hidden = !live;
     need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Resume " : "Pause ");
+    if (isNew) this.fit(); // once the strip has its buttons
     this.#showHint();
   }
 
