@@ -81,3 +81,16 @@ test("keys are let go of without their keyup, and mouse buttons and fingers stay
   assert.equal(keys.releaseKeys(), true);
   assert.equal(keys.mask, 0b011);
 });
+
+test("forward pressed twice within a moment runs until it is let go", () => {
+  const keys = new HeldButtons(["forward", "sprint"], { KeyW: "forward" });
+  keys.press("KeyW", 1000);
+  assert.equal(keys.mask, 0b01);
+  keys.release("KeyW");
+  keys.press("KeyW", 1250);
+  assert.equal(keys.mask, 0b11);
+  keys.release("KeyW");
+  assert.equal(keys.mask, 0);
+  keys.press("KeyW", 1600); // too late
+  assert.equal(keys.mask, 0b01);
+});

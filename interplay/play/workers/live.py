@@ -310,15 +310,19 @@ class LiveEpisode:
             pace = None
         if pace is not None:
             self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
+        options = {seat.name: seat.options for seat in seats if seat.options is not None}
         before_ns = perf_counter_ns()
         _, rewards, terminated, truncated, info = episode.step(
             joint_action,
             owners=self.driving.owners,
             timing=timing,
             painted=None if self.tables is None else {seat.name: seat.painted for seat in seats},
+            options=options,
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
+        for seat in seats:
+            seat.options = None
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
             self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
         for seat in seats:

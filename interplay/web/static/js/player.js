@@ -8,8 +8,9 @@ import { Lobby } from "./lobby.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
+import { Options } from "./options.js";
 import { Presses } from "./presses.js";
-import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
+import { KIND, gazeMessage, inputMessage, optionsMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
@@ -30,6 +31,7 @@ import { Wheel } from "./wheel.js";
  * @property {string[]} buttons
  * @property {Record<string, string>} bindings
  * @property {Record<string, string>} labels
+ * @property {Record<string, string>} key_names KeyboardEvent.code -> as people read it
  * @property {boolean} compose whether buttons are entries of a Dict action
  * @property {string | null} pointer the entry that the mouse turns
  * @property {number} pointer_degrees for one CSS pixel
@@ -92,6 +94,7 @@ class Player {
     this.mouse = new Mouse(this.view, this.screen.canvas, task, this.held, {
       isLive: () => this.state === "playing" || this.state === "countdown",
       isPlaying: () => this.state === "playing",
+      hasScreen: () => this.screenOpen || this.drawing?.hasScreen === true,
       mayLock: () => this.#isOn() && !this.#isAsking,
       onChange: () => this.#onHeld(),
       onTurn: () => this.#sendTurnSoon(),
@@ -108,6 +111,10 @@ class Player {
     this.askEnd = need(document, "[data-ask-end]");
     /** @type {HTMLDialogElement} */
     this.keys = need(document, "[data-keys]");
+    /** @type {HTMLDialogElement | null} where the task is one in first person */
+    const dialog = document.querySelector("[data-options]");
+    this.options = dialog && new Options(dialog, task, () => this.#useOptions());
+    this.dialogs = [this.ask, this.askEnd, this.keys, ...(dialog ? [dialog] : [])];
     this.touch = new TouchPad(need(root, "[data-touch]"), task, this.held, () => this.#onHeld(), () => this.askToEnd());
     if (this.touch.look) this.mouse.listenToFingers(this.touch.look);
     this.screenCard.classList.toggle("first-person", task.pointer !== null);
@@ -177,6 +184,7 @@ class Player {
     /** @type {State} */
     this.state = "ready";
     this.#listen();
+    this.#useOptions();
     if (this.#savedSeat()) {
       this.startButton.firstChild?.replaceWith("Resume ");
       this.#note("Your game is still waiting for you.");
@@ -409,6 +417,7 @@ class Player {
     if (!this.#looks()) return this.pause(); // whoever waited long may look at something else by now
     this.paintedAt = [];
     this.screenOpen = false; // until the next message says so: rather ask once too often
+    this.#useOptions();
     if (this.endWhenResumed && this.task.ends) this.#tap(this.task.ends);
     else this.sendInput();
     this.endWhenResumed = false;
@@ -629,10 +638,12 @@ class Player {
       onPainted: (step) => this.#onPainted(step),
       onShown: () => {
         this.root.dataset.drawn = "here";
+        this.#useOptions();
         this.#sayDrawn("Drawn in this browser.");
       },
       onFail: (reason) => this.#drawAtServer(`Drawn by the server: ${reason}.`),
     });
+    this.#useOptions();
     this.drawing.open();
   }
 
@@ -641,6 +652,7 @@ class Player {
     this.#stopDrawing();
     this.#sayDrawn(why);
     if (this.tables !== null) this.seat?.send(sceneMessage("server", this.screen.canvas));
+    this.#useOptions();
   }
 
   #stopDrawing() {
@@ -774,11 +786,11 @@ class Player {
   }
 
   get #isAsking() {
-    return this.ask.open || this.askEnd.open || this.keys.open;
+    return this.dialogs.some((dialog) => dialog.open);
   }
 
   #closeDialogs() {
-    for (const dialog of [this.ask, this.askEnd, this.keys]) if (dialog.open) dialog.close();
+    for (const dialog of this.dialogs) if (dialog.open) dialog.close();
   }
 
   #isOn() {
@@ -860,9 +872,21 @@ class Player {
     setTimeout(() => this.state === "playing" && this.#tap(CLOSES), 1500 / this.task.frame_rate_hz);
   }
 
-  showKeys() {
+  /** Show keys or options meanwhile. @param {HTMLDialogElement} dialog */
+  show(dialog) {
     if (this.state === "playing" || this.state === "countdown") this.pause();
-    this.keys.showModal();
+    dialog.showModal();
+  }
+
+  /** What the player has set holds from now on, and is recorded. */
+  #useOptions() {
+    if (!this.options) return;
+    const { values, bindings } = this.options, isHere = this.drawing?.isShown === true;
+    this.held.bindings = bindings;
+    this.mouse.turn.sensitivity = values.sensitivity;
+    this.mouse.turn.inverted = values.inverted;
+    this.drawing?.set(values.fov, values.gui);
+    if (this.#isOn()) this.seat?.send(optionsMessage(values, isHere));
   }
 
   /** Close a dialog and play on. @param {HTMLDialogElement} dialog */
@@ -882,6 +906,8 @@ class Player {
       this.pause();
     });
     addEventListener("focus", () => (this.isLeft = false));
+    // With Ctrl held to run, W would close the page.
+    addEventListener("beforeunload", (event) => this.state === "playing" && /Control/.test([...this.held.codes].join()) && event.preventDefault());
     for (const name of ["keydown", "pointerdown", "mousedown"]) addEventListener(name, (event) => (this.pressedAt = event.timeStamp), true);
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
@@ -919,14 +945,14 @@ class Player {
       this.seat?.send({ type: "quit" });
     });
     need(this.askEnd, "[data-end-yes]").addEventListener("click", () => this.#end());
-    for (const dialog of [this.ask, this.askEnd, this.keys]) {
+    for (const dialog of this.dialogs) {
       need(dialog, "[data-back]").addEventListener("click", () => this.#back(dialog));
       dialog.addEventListener("cancel", (event) => {
         event.preventDefault();
         this.#back(dialog);
       });
       // The key that opened it may still be held.
-      dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
+      dialog.addEventListener("keydown", (event) => event.repeat && !(event.target instanceof HTMLInputElement) && event.preventDefault());
     }
     this.keys.addEventListener("keydown", (event) => {
       if (!this.#asksForKeys(event)) return;
@@ -934,9 +960,11 @@ class Player {
       event.stopPropagation();
       this.#back(this.keys);
     });
-    need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
-    const unfold = need(this.root, "[data-statistics] summary");
-    unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
+    need(this.root, "[data-show-keys]").addEventListener("click", () => this.show(this.keys));
+    const { options } = this;
+    if (options) need(this.root, "[data-show-options]").addEventListener("click", () => this.show(options.dialog));
+    for (const unfold of this.root.querySelectorAll("summary")) unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
+    need(this.root, "[data-details]").addEventListener("toggle", () => this.fit());
     this.drawnBy.value = savedDrawing();
     this.drawnBy.addEventListener("change", () => {
       saveDrawing(this.drawnBy.value);
@@ -957,7 +985,7 @@ class Player {
     const { state } = this;
     if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
       event.preventDefault();
-      this.showKeys();
+      this.show(this.keys);
       return;
     }
     if ((state === "ready" || state === "failed") && (event.code === "Enter" || event.code === "Space")) {
@@ -981,12 +1009,12 @@ class Player {
     if (state === "playing" && this.wheel.press(event)) return;
     if (state === "paused") {
       // Tab and a key on a focused control stay the browser's, so the page can be left by keyboard.
-      if (event.repeat || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
+      if (event.repeat || event.ctrlKey || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
       event.preventDefault();
       this.resume();
       return;
     }
-    const button = this.task.bindings[event.code];
+    const button = this.held.bindings[event.code];
     if (bound && button === this.task.ends && !this.screenOpen) {
       event.preventDefault();
       if (!event.repeat) this.askToEnd();
@@ -994,7 +1022,7 @@ class Player {
       if (button === CLOSES) this.screenOpen = false; // until the world says how it is now
       event.preventDefault(); // no scrolling by arrows and space
       if (event.repeat) return;
-      const changed = this.held.press(event.code);
+      const changed = this.held.press(event.code, event.timeStamp);
       if (this.task.takes_turns && state === "playing") this.presses.press(1 << this.task.buttons.indexOf(button));
       else if (changed) this.sendInput();
     } else if (event.code === "KeyP" && !event.repeat) {

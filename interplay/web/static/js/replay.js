@@ -253,6 +253,7 @@ export class Replay {
     this.timeline.seek(at / this.rate);
     this.#controls();
     need(this.root, "[data-replay-drawing]").hidden = !facts.has_scenes || this.isDriven;
+    need(this.root, "[data-hidden-land]").hidden = !facts.hides_land;
     await this.#choose();
   }
 
