@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 
 import pytest
@@ -76,8 +77,10 @@ def finish(page, archive) -> interplay.record.RecordedEpisode:  # noqa: F811
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archive):  # noqa: F811
+    chosen = {"fov": 95, "gui": 1.4, "keys": {"drop": "KeyX"}}
+    page.add_init_script(f"localStorage.setItem('interplay.options', '{json.dumps(chosen)}')")
     play(page)
-    assert page.locator("[data-drawn-note]").inner_text() == "Drawn in this browser."
+    assert page.locator("[data-drawn-note]").text_content() == "Drawn in this browser."
     page.shoot("blocks-drawn-here")
     page.keyboard.down("ArrowRight")
     page.keyboard.down("KeyW")
@@ -90,6 +93,8 @@ def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archi
     assert any(action["forward"] for action in actions)  # how many steps a slow page holds a key for is not known
     assert any(action["camera"][1] > 0.0 for action in actions)
     assert interplay.record.verify(episode).equal
+    said = [json.loads(one) for one in episode.steps().column("options.player").to_pylist() if one is not None]
+    assert (said[-1]["fov"], said[-1]["gui_scale"], said[-1]["keys"]) == (95.0, 1.4, {"drop": "KeyX"})
 
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)

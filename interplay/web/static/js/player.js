@@ -58,6 +58,8 @@ const RATE_OVER_MS = 2000;
 const TAP_FINGER = -2;
 /** The Escape that closed a screen may come again, as a key or as the pointer's release. */
 const AFTER_CLOSING_MS = 150;
+/** Keys that move a page. */
+const SCROLLS = /^(Arrow|Page|Home|End|Space)/;
 /** The button that opens the inventory, and closes whatever is open. */
 const CLOSES = "inventory";
 /** What the picture says to a player whose part has ended. */
@@ -892,6 +894,7 @@ class Player {
   /** Close a dialog and play on. @param {HTMLDialogElement} dialog */
   #back(dialog) {
     dialog.close();
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); // its keys are the game's again
     this.resume();
   }
 
@@ -1027,6 +1030,8 @@ class Player {
       else if (changed) this.sendInput();
     } else if (event.code === "KeyP" && !event.repeat) {
       this.pause();
+    } else if (SCROLLS.test(event.code)) {
+      event.preventDefault(); // the picture stays where it is
     }
   }
 
