@@ -238,7 +238,7 @@ def columns(header: Header) -> list[pa.Field]:
         result += [
             pa.field(f"painted.{seat}.{part}", kind) for seat in header.seats for part, kind in painted._asdict().items()
         ]
-    result += [pa.field(name, pa.string()) for name in _options(header)]
+    result += [pa.field(f"options.{seat}", pa.string()) for seat in header.seats if header.has_options]
     result += [
         pa.field("time_us", pa.int64()),
         pa.field("frame_hash", pa.uint32()),
@@ -262,14 +262,9 @@ def step_columns(header: Header) -> list[str]:
         *(f"label.{seat}" for seat in _asked(header)),
         *(f"input.{seat}.{part}" for seat in header.seats for part in InputTiming._fields),
         *(f"painted.{seat}.{part}" for seat in header.seats for part in PaintedPicture._fields if header.has_painted),
-        *_options(header),
+        *(f"options.{seat}" for seat in header.seats if header.has_options),
         "time_us",
     ]
-
-
-def _options(header: Header) -> list[str]:
-    """The columns of what players set on their page."""
-    return [f"options.{seat}" for seat in header.seats if header.has_options]
 
 
 def _asked(header: Header) -> list[str]:

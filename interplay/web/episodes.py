@@ -141,9 +141,7 @@ def _with_scenes(request: Request, episode_id: str) -> Episode:
 def _has_scenes(request: Request, episode: Episode) -> bool:
     """Whether browsers can draw it; land that players had to find is for the operator alone."""
     backend = backends.of(episode.task)
-    if episode.frame_policy != "replay" or not backend.sends_scenes:
-        return False
-    return not _hides_land(request, episode)
+    return episode.frame_policy == "replay" and backend.sends_scenes and not _hides_land(request, episode)
 
 
 def _hides_land(request: Request, episode: Episode) -> bool:

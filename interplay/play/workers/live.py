@@ -321,12 +321,11 @@ class LiveEpisode:
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
-        for seat in seats:
-            seat.options = None
         if len(self.step_costs_us) < NUM_TIMED_STEPS:
             self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
         for seat in seats:
             seat.earn(counted(rewards[seat.name]))
+            seat.options = None
             if seat.gui_size is not None and self.env.was_turned(seat.name):
                 seat.turned(episode.num_steps)
         self.info = info
