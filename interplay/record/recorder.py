@@ -72,6 +72,7 @@ def new_header(
         observation_space=None if env.observes_view else env.observation_space,
         view=env.drawn_for,
         has_painted=env.drawn_for is not None and env.scene_tables() is not None,
+        has_options=env.task.keys.pointer is not None,
         statistics=statistics,
         experts=dict(experts),
     )
@@ -135,6 +136,8 @@ class Recorder:
         inputs = (None,) * len(self._asked) + _NO_INPUT * len(self._seats)
         if self._header.has_painted:
             inputs += self._of_painted(None)
+        if self._header.has_options:
+            inputs += nothing
         self._add(nothing, nothing, None, None, nothing, inputs, None, observation, info, is_seen=True)
         self.flush()
 
@@ -168,6 +171,7 @@ class Recorder:
         labels: Mapping[str, Any] | None = None,
         timing: InputTiming | Mapping[str, InputTiming | None] | None = None,
         painted: Mapping[str, PaintedPicture | None] | None = None,
+        options: Mapping[str, str] | None = None,
         clock_us: int,
         is_seen: bool = True,
     ) -> None:
@@ -180,6 +184,7 @@ class Recorder:
             labels: Seat -> what its expert would have done, for each seat of `Header.experts`.
             timing: Of the player's input in force; with several seats a mapping.
             painted: Seat -> what the browser of its player says it has painted, where it draws the world itself.
+            options: Seat -> JSON of what its player has set on their page, from this step on.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
             is_seen: Whether there is a picture of the view; without one there is no hash of it. False needs frames `replay`.
         Raises:
@@ -199,6 +204,8 @@ class Recorder:
         self.num_steps += 1
         if self._header.has_painted:
             inputs = *inputs, *self._of_painted(painted)
+        if self._header.has_options:
+            inputs = *inputs, *map((options or {}).get, self._seats)
         if self._asked:
             inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
         self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)

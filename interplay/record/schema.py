@@ -102,6 +102,7 @@ class Header:
         observation_space: None when the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
+        has_options: Whether there are columns of what players set on their page, where the mouse turns their view.
         has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
         statistics: What is computed while it is recorded.
         experts: Seat -> name of an agent that is asked at each step what it would do there, whoever acts.
@@ -124,6 +125,7 @@ class Header:
     first_step: int = 0
     view: Mapping[str, Any] | None = None
     has_painted: bool = False
+    has_options: bool = False
     statistics: tuple[StatisticSpec, ...] = ()
     experts: Mapping[str, str] = field(default_factory=dict)
 
@@ -187,7 +189,7 @@ class Header:
             if np.array_equal(palette, PALETTE):
                 palette = PALETTE  # pipelines know the console's own table by identity
         observation = document["observation_space"]
-        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last four came later
+        values = {item.name: document[item.name] for item in fields(cls) if item.name in document}  # the last five came later
         return cls(
             **values
             | {
@@ -236,6 +238,7 @@ def columns(header: Header) -> list[pa.Field]:
         result += [
             pa.field(f"painted.{seat}.{part}", kind) for seat in header.seats for part, kind in painted._asdict().items()
         ]
+    result += [pa.field(f"options.{seat}", pa.string()) for seat in header.seats if header.has_options]
     result += [
         pa.field("time_us", pa.int64()),
         pa.field("frame_hash", pa.uint32()),
@@ -259,6 +262,7 @@ def step_columns(header: Header) -> list[str]:
         *(f"label.{seat}" for seat in _asked(header)),
         *(f"input.{seat}.{part}" for seat in header.seats for part in InputTiming._fields),
         *(f"painted.{seat}.{part}" for seat in header.seats for part in PaintedPicture._fields if header.has_painted),
+        *(f"options.{seat}" for seat in header.seats if header.has_options),
         "time_us",
     ]
 

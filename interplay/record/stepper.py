@@ -102,6 +102,7 @@ class RecordedEpisode:
         labels: Mapping[str, Any] | None = None,
         timing: Mapping[str, InputTiming | None] | None = None,
         painted: Mapping[str, PaintedPicture | None] | None = None,
+        options: Mapping[str, str] | None = None,
         clock_us: int | None = None,
         is_seen: bool = True,
     ) -> Step:
@@ -115,6 +116,7 @@ class RecordedEpisode:
             labels: Seat -> what its expert would have done, where the recording has experts.
             timing: Seat -> the player's input in force.
             painted: Seat -> what the browser of its player has painted.
+            options: Seat -> JSON of what its player has set on their page, from this step on.
             clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
             is_seen: Whether anybody looks at the picture. If not, the step has no observation and its recording no hash of the
                 picture. For worlds that observe their view and whose frames are drawn again (`replay`) only.
@@ -154,6 +156,7 @@ class RecordedEpisode:
                 labels=labels,
                 timing=timing if only is None or timing is None else timing.get(only),
                 painted=painted,
+                options=options,
                 clock_us=clock_us,
                 is_seen=is_seen,
             )

@@ -58,6 +58,7 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
         "width": width,
         "height": height,
         "has_scenes": _has_scenes(request, episode),
+        "hides_land": _hides_land(request, episode),
         "sha256": episode.sha256,
     }
 
@@ -140,9 +141,12 @@ def _with_scenes(request: Request, episode_id: str) -> Episode:
 def _has_scenes(request: Request, episode: Episode) -> bool:
     """Whether browsers can draw it; land that players had to find is for the operator alone."""
     backend = backends.of(episode.task)
-    if episode.frame_policy != "replay" or not backend.sends_scenes:
-        return False
-    return not backend.hides_land(episode.task) or current_operator(request)
+    return episode.frame_policy == "replay" and backend.sends_scenes and not _hides_land(request, episode)
+
+
+def _hides_land(request: Request, episode: Episode) -> bool:
+    """Whether its land is what players had to find, so that pictures of it show no more than the player saw."""
+    return backends.of(episode.task).hides_land(episode.task) and not current_operator(request)
 
 
 def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:

@@ -125,7 +125,8 @@ def game_page(
         "frame_rate_hz": task.frame_rate_hz,
         "time_limit_s": task.time_limit_s,
         "buttons": list(task.keys.buttons),
-        "bindings": dict(task.keys.bindings),
+        "bindings": _bindings(task),
+        "key_names": _KEY_NAMES,
         "labels": dict(task.keys.labels),
         "compose": task.keys.compose,
         "pointer": task.keys.pointer,
@@ -152,15 +153,21 @@ def _expect(request: Request, task: Task | None) -> None:
         play.soon(task)
 
 
+def _bindings(task: Task) -> dict[str, str]:
+    """What each key presses on the page: in first person Ctrl runs as well, as players of the game expect, where it is free."""
+    runs = task.keys.pointer is not None and {"forward", "sprint"} <= set(task.keys.buttons)
+    return dict.fromkeys(("ControlLeft", "ControlRight") if runs else (), "sprint") | dict(task.keys.bindings)
+
+
 _WALK = ("forward", "left", "back", "right")
 
 
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
     """Button, what it does, and the keys that press it; buttons without effect or without a key are left out."""
-    keys = task.keys
+    keys, bindings = task.keys, _bindings(task)
 
     def names(button: str) -> list[str]:
-        codes = [code for code, bound in keys.bindings.items() if bound == button]
+        codes = [code for code, bound in bindings.items() if bound == button and code != "ControlRight"]
         return [_KEY_NAMES.get(code, code.removeprefix("Key").removeprefix("Digit")) for code in codes]
 
     # The places of a hotbar make one row, unless the task has words for more of them than the first.
@@ -182,6 +189,8 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
         label = keys.labels.get(button, button.lower().replace("_", " "))
         if button in turns or button in walk:
             continue
+        if button == "sprint" and walk:
+            label += ", also by forward twice"
         if button not in hotbar:
             rows.append((button, label, names(button)))
         elif button == hotbar[0]:

@@ -58,11 +58,14 @@ test("XOR covers lengths that are no multiple of four", () => {
   assert.deepEqual([...xorInto(Uint8Array.of(1, 2, 3, 4, 5, 6, 7), Uint8Array.of(1, 1, 1, 1, 1, 1, 1))], [0, 3, 2, 5, 4, 7, 6]);
 });
 
-test("a picture is shown at a whole number of device pixels per pixel", () => {
-  assert.deepEqual(fitSize(160, 210, 800, 650), { width: 480, height: 630 }); // 3 fits, 4 does not
-  assert.deepEqual(fitSize(160, 210, 390, 500, 2), { width: 320, height: 420 }); // 4 device pixels
-  assert.deepEqual(fitSize(400, 400, 200, 300), { width: 200, height: 200 }); // larger than the room: shrink
-  assert.deepEqual(fitSize(640, 360, 800, 650), { width: 640, height: 360 });
-  assert.deepEqual(fitSize(640, 360, 800, 650, 1, true), { width: 800, height: 450 }); // smooth: all the width
-  assert.deepEqual(fitSize(640, 360, 480, 650, 2, true), { width: 480, height: 270 });
+test("a picture fills its room, by a whole number of device pixels per pixel where that loses little", () => {
+  const sharp = (width, height) => ({ width, height, smooth: false }), blended = (width, height) => ({ width, height, smooth: true });
+  assert.deepEqual(fitSize(160, 210, 800, 650), sharp(480, 630)); // 3 fits, 3.1 would fit
+  assert.deepEqual(fitSize(160, 210, 390, 660, 2), sharp(390, 512)); // 4.9 device pixels: 4 would lose a fifth
+  assert.deepEqual(fitSize(160, 210, 1366, 593), sharp(452, 593)); // 2.8
+  assert.deepEqual(fitSize(400, 400, 200, 300), blended(200, 200)); // larger than the room: shrink
+  assert.deepEqual(fitSize(640, 360, 800, 650), blended(800, 450)); // 1.25: pixels of one and two would be seen
+  assert.deepEqual(fitSize(500, 500, 898, 540, 1), sharp(500, 500)); // 1.08
+  assert.deepEqual(fitSize(640, 360, 800, 650, 1, true), blended(800, 450)); // smooth: all the width
+  assert.deepEqual(fitSize(640, 360, 480, 650, 2, true), blended(480, 270));
 });

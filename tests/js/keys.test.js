@@ -72,3 +72,25 @@ test("the round pad has eight directions and a still middle", () => {
   assert.deepEqual(padDirections(40, 40, 70), ["DOWN", "RIGHT"]);
   assert.deepEqual(padDirections(-40, -40, 70), ["UP", "LEFT"]);
 });
+
+test("keys are let go of without their keyup, and mouse buttons and fingers stay", () => {
+  const keys = new HeldButtons(["FIRE", "UP", "RIGHT"], { MouseLeft: "FIRE", ArrowRight: "RIGHT" });
+  keys.press("ArrowRight");
+  keys.press("MouseLeft");
+  keys.touch(1, ["UP"]);
+  assert.equal(keys.releaseKeys(), true);
+  assert.equal(keys.mask, 0b011);
+});
+
+test("forward pressed twice within a moment runs until it is let go", () => {
+  const keys = new HeldButtons(["forward", "sprint"], { KeyW: "forward" });
+  keys.press("KeyW", 1000);
+  assert.equal(keys.mask, 0b01);
+  keys.release("KeyW");
+  keys.press("KeyW", 1250);
+  assert.equal(keys.mask, 0b11);
+  keys.release("KeyW");
+  assert.equal(keys.mask, 0);
+  keys.press("KeyW", 1600); // too late
+  assert.equal(keys.mask, 0b01);
+});

@@ -55,3 +55,11 @@ test("the wheel goes on from what a key selected", () => {
 test("a task without a hotbar has no use for the wheel", () => {
   assert.equal(new Hotbar(["jump"]).scroll(1000, 0), null);
 });
+
+test("sensitivity and direction are the view's; the cursor of a screen keeps to the mouse", () => {
+  const turn = Object.assign(new Turn(0.5), { sensitivity: 2, inverted: true });
+  turn.add(3, 5);
+  assert.deepEqual(turn.take(), { pitch: -5, yaw: 3 });
+  turn.add(3, 5, true);
+  assert.deepEqual(turn.take(), { pitch: 2.5, yaw: 1.5 });
+});

@@ -84,3 +84,16 @@ test("heads of the young are half as large again, and boxes count from the eye",
   close(out.subarray(16, 20), [0.5, 1, 0.5, 0]);
   close(out.subarray(INSTANCE + 12, INSTANCE + 16), [-0.75, 0, -0.75, 1]);
 });
+
+test("the player of the inventory looks at the cursor and stands upright", () => {
+  for (const [x, y] of [[-60, 200], [0, 150], [40, 150], [50, 0], [250, 150]]) {
+    const yaw = -Math.atan2(x - 50, 40), pitch = Math.atan2(y - 24, 40);
+    const pose = poses.upright(row({ [YAW]: Math.PI + 0.5 * yaw, [poses.HEAD_YAW]: 0.5 * yaw, [poses.HEAD_PITCH]: 0.6 * pitch }));
+    const head = new Float64Array(9);
+    poses.turned(pose[poses.HEAD_PITCH], pose[YAW], 0, head);
+    const lean = (Math.atan2(head[1], head[4]) * 180) / Math.PI; // where its own up points in the picture
+    assert.ok(Math.abs(lean) < 6, `with the cursor at ${x}, ${y} the head leans by ${lean} degrees`);
+    assert.equal(pose[poses.HEAD_YAW], 0); // body and head turn together, to where the cursor is
+    assert.equal(Math.sign(pose[YAW] - Math.PI), Math.sign(50 - x));
+  }
+});

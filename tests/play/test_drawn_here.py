@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -113,6 +114,8 @@ def test_a_page_that_draws_knows_the_world_and_goes_on_when_its_worker_dies(tmp_
         assert client.num_land == 64
         assert browser.scene.known.all()
         await client.start()
+        keys = {"drop": "KeyX", "no such button": "KeyY"}
+        await client.send("options", sensitivity=0.5, is_inverted=True, fov=95, gui_scale=1.4, keys=keys)
         await browser.walk(30)
         await client.send("painted", yaw=1.5, pitch=2.0, width=1280, height=720, fps=60, input_ms=55.5)
         await browser.walk(30)
@@ -139,6 +142,9 @@ def test_a_page_that_draws_knows_the_world_and_goes_on_when_its_worker_dies(tmp_
         assert hashes[40] is None
         assert any(one is not None for one in hashes[60:])  # what the server drew in between
         assert 1280 in steps.column("painted.player.width").to_pylist()
+        (set_once,) = [one for one in steps.column("options.player").to_pylist() if one is not None]
+        chosen = {"sensitivity": 0.5, "is_inverted": True, "fov": 95.0, "gui_scale": 1.4, "keys": {"drop": "KeyX"}}
+        assert json.loads(set_once) == chosen
         browser.check(episode)
         await client.close()
 

@@ -204,6 +204,8 @@ def test_messages_against_the_rules_close_their_socket_and_disturb_nobody(server
             ),
             "nine parts": await closing(server, '{"type":"land","parts":9}', grant=await grant()),
             "painted nowhere": await closing(server, '{"type":"painted","yaw":1e999}', grant=await grant()),
+            "a view of all": await closing(server, '{"type":"options","fov":180}', grant=await grant()),
+            "a key that is none": await closing(server, '{"type":"options","keys":{"FIRE":"<b>"}}', grant=await grant()),
             "a look beyond": await closing(
                 server, struct.pack("<BBHIdIff", 3, 0, 0, 0, 0.0, 0, 91.0, 0.0), grant=await grant()
             ),
@@ -230,6 +232,8 @@ def test_messages_against_the_rules_close_their_socket_and_disturb_nobody(server
             "a gui without end": 4400,
             "nine parts": 4400,
             "painted nowhere": 4400,
+            "a view of all": 4400,
+            "a key that is none": 4400,
             "a look beyond": 4400,
             "a look nowhere": 4400,
             "2 kB": 4413,

@@ -123,6 +123,11 @@ def test_a_look_out_of_its_bounds_is_refused(pitch: float, yaw: float) -> None:
         '{"type": "painted", "height": 100000}',
         '{"type": "painted", "fps": -1}',
         '{"type": "painted", "input_ms": 1e7}',
+        '{"type": "options", "fov": 111}',
+        '{"type": "options", "gui_scale": 0}',
+        '{"type": "options", "sensitivity": NaN}',
+        '{"type": "options", "keys": {"drop": "Key\\n"}}',
+        '{"type": "options", "keys": ["drop"]}',
     ],
 )
 def test_what_a_page_says_of_its_drawing_has_bounds(message: str) -> None:

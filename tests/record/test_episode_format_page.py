@@ -29,7 +29,9 @@ def test_the_page_lists_every_column_and_no_other(record, invaders, make_cartpol
         record(make_cartpole(deterministic=False), num_steps=3, policy="video"),
     ]
     for_people = sealed_schema(
-        replace(files[1].episode.header, view={"gui_scale": 2}, has_painted=True, experts={"player": "scripted"})
+        replace(
+            files[1].episode.header, view={"gui_scale": 2}, has_painted=True, has_options=True, experts={"player": "scripted"}
+        )
     )
     assert listed == {name for schema in (*(played.episode.schema for played in files), for_people) for name in schema.names}
 

@@ -118,7 +118,7 @@ class Window:
     @property
     def note(self) -> str:
         """What the page says of who draws."""
-        return self.page.locator("[data-drawn-note]").inner_text()
+        return self.page.locator("[data-drawn-note]").text_content()
 
     def until(self, is_so: Callable[[], Any], within_s: float = 180) -> None:
         deadline = time.monotonic() + within_s

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from itertools import groupby
+
 import pytest
 from seldom_drawn import draw_seldom
 from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
@@ -74,8 +77,10 @@ def finish(page, archive) -> interplay.record.RecordedEpisode:  # noqa: F811
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archive):  # noqa: F811
+    chosen = {"fov": 95, "gui": 1.4, "keys": {"drop": "KeyX"}}
+    page.add_init_script(f"localStorage.setItem('interplay.options', '{json.dumps(chosen)}')")
     play(page)
-    assert page.locator("[data-drawn-note]").inner_text() == "Drawn in this browser."
+    assert page.locator("[data-drawn-note]").text_content() == "Drawn in this browser."
     page.shoot("blocks-drawn-here")
     page.keyboard.down("ArrowRight")
     page.keyboard.down("KeyW")
@@ -88,6 +93,30 @@ def test_a_game_drawn_in_the_browser_is_played_recorded_and_verified(page, archi
     assert any(action["forward"] for action in actions)  # how many steps a slow page holds a key for is not known
     assert any(action["camera"][1] > 0.0 for action in actions)
     assert interplay.record.verify(episode).equal
+    said = [json.loads(one) for one in episode.steps().column("options.player").to_pylist() if one is not None]
+    assert (said[-1]["fov"], said[-1]["gui_scale"], said[-1]["keys"]) == (95.0, 1.4, {"drop": "KeyX"})
+
+
+@pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
+def test_escape_closes_what_is_open_before_it_asks(page, archive):  # noqa: F811
+    page.add_init_script("""addEventListener(
+        "interplay:hud", ({ detail }) => { window.isOpen = detail.hud.is_screen_open === true; }, true)""")
+    play(page)
+    page.keyboard.down("KeyE")  # and let go at the moment of the Escape
+    until(page, "isOpen")
+    page.keyboard.up("KeyE")
+    page.keyboard.down("Escape")
+    page.keyboard.down("Escape")  # as the keyboard repeats it
+    until(page, "!isOpen")
+    page.keyboard.up("Escape")
+    painted(page, 5)
+    assert page.locator("#player").get_attribute("data-state") == "playing"
+    page.keyboard.press("Escape")
+    page.locator("[data-ask]").wait_for()
+    page.locator("[data-ask-no]").click()
+    page.locator("#player[data-state=playing]").wait_for()
+    pressed = [key for key, _ in groupby(bool(action["inventory"]) for action in finish(page, archive).actions())]
+    assert sum(pressed) == 2, "E opened the inventory, and the first Escape closed it"
 
 
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)

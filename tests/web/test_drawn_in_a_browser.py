@@ -141,7 +141,7 @@ def drawn(page, where: str) -> None:  # noqa: F811
 
 
 def note(page) -> str:  # noqa: F811
-    return page.locator("[data-drawn-note]").inner_text()
+    return page.locator("[data-drawn-note]").text_content()
 
 
 @every_look
@@ -260,6 +260,7 @@ def test_pictures_that_workers_make_come_later_and_nothing_waits_for_one_that_no
     page.evaluate("scene.lose('the browser took its drawing surface away')")  # while a picture is being made
     until(page, "opened === 2 && scene.camera !== undefined")
     until(page, "scene.isBusy")
+    page.locator("[data-details] summary").click()
     page.locator("[data-drawn-by]").select_option("server")
     drawn(page, "server")
     page.wait_for_timeout(600)
@@ -285,6 +286,7 @@ def test_the_player_chooses_who_draws_also_during_a_game(page):  # noqa: F811
     page.keyboard.press("KeyP")
     page.locator("#player[data-state=paused]").wait_for()
     choice = page.locator("[data-drawn-by]")
+    page.locator("[data-details] summary").click()
     choice.focus()
     page.keyboard.press("End")  # the last one
     drawn(page, "server")
@@ -303,8 +305,49 @@ def test_the_player_chooses_who_draws_also_during_a_game(page):  # noqa: F811
         "server",
         "server",
     ]  # the last one after the reload
+    page.locator("[data-details] summary").click()
+    assert page.evaluate("document.activeElement === document.body")  # the keys are the game's
     choice.select_option("here")
     drawn(page, "here")
+
+
+def test_what_the_player_sets_holds_at_once_and_is_told_and_kept(page):  # noqa: F811
+    between = Between(page)
+    play(page)
+    drawn(page, "here")
+    assert not page.locator("[data-drawn-by]").is_visible()
+    assert page.locator(".keys-card kbd", has_text="W").first.is_visible()
+    page.locator("[data-show-options]").click()
+    page.locator("#player[data-state=paused]").wait_for()
+    page.locator("[name=sensitivity]").focus()
+    page.keyboard.press("Home")
+    page.locator("[name=inverted]").check()
+    page.locator("[data-key=forward]").press("Enter")
+    page.keyboard.press("KeyP")  # which is the page's
+    assert "P has another use" in page.locator("[data-options-note]").inner_text()
+    page.keyboard.press("KeyX")
+    assert page.locator("[data-key=forward] kbd").inner_text() == "X"
+    page.shoot("options")
+    page.keyboard.press("Escape")
+    page.locator("#player[data-state=playing]").wait_for()
+    chosen = {"sensitivity": 0.2, "is_inverted": True, "fov": 70, "gui_scale": 1, "keys": {"forward": "KeyX"}}
+    assert between.of("options")[-1] == {"type": "options", **chosen}
+    keys = page.locator(".keys-card kbd").all_inner_texts()
+    assert "X" in keys
+    assert "W" not in keys
+    page.keyboard.down("KeyX")
+    until(page, "Number(document.querySelector('#player').dataset.step) > 10")
+    page.keyboard.up("KeyX")
+    assert any(buttons & 1 for buttons, _, _ in between.gazes), "X walks"
+    page.keyboard.press("KeyP")
+    page.reload()
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.locator("#player[data-state=playing]").wait_for()
+    drawn(page, "here")
+    assert between.of("options")[-1] == {"type": "options", **chosen}
+    page.locator("[data-show-options]").click()
+    page.locator("[data-options-reset]").click()
+    assert between.of("options")[-1]["keys"] == {}
 
 
 def test_a_game_that_only_the_server_can_draw_offers_no_choice(page):  # noqa: F811

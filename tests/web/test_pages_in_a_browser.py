@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import groupby
 
 import pytest
 import sqlalchemy as sa
@@ -191,6 +192,57 @@ def test_leaving_the_window_pauses_and_any_key_goes_on(page):
     page.locator("[data-ask-yes]").click()
     page.locator("[data-end-title]").wait_for()
     assert page.locator("[data-end-title]").inner_text() == "You finished early."
+
+
+def test_a_key_that_is_let_go_while_command_is_down_does_not_stay_pressed(page, recorded):
+    """macOS tells of no such key: neither here."""
+    start(page, "atari/breakout")
+    page.evaluate("""() => {
+      const key = (type, code, metaKey) => document.body.dispatchEvent(new KeyboardEvent(
+        type, { code, key: code.replace("Left", ""), metaKey, bubbles: true, cancelable: true }));
+      const now = () => Number(document.querySelector("#player").dataset.step);
+      const at = (step, act) => now() >= step ? act() : setTimeout(at, 5, step, act);
+      key("keydown", "ArrowLeft", false);
+      at(20, () => key("keydown", "MetaLeft", true)); // and ArrowLeft goes up
+      at(30, () => (key("keydown", "KeyA", false), window.isDown = true)); // down before Command, as far as the page knows
+      at(50, () => (key("keyup", "MetaLeft", false), window.isOver = true));
+    }""")
+    until(page, "window.isOver")
+    until(page, f"Number(document.querySelector('#player').dataset.step) > {painted_step(page) + 20}")
+    quit_game(page)
+    actions = recorded.get(page.locator("[data-end-link]").get_attribute("href").rsplit("/", 1)[-1]).actions()
+    left = [key for key, _ in groupby((actions == 4).tolist())]
+    assert left in ([True, False, True, False], [False, True, False, True, False])
+
+
+@pytest.mark.parametrize("look", ["phone"], indirect=True)
+def test_a_phone_is_offered_what_does_something_there(page):
+    page.goto("/play/atari/breakout")
+    page.locator("[data-start]:not([disabled])").wait_for()
+    shown = "spans => spans.map(one => one.dataset.button ?? one.dataset.direction)"
+    assert page.locator("[data-touch] span").evaluate_all(shown) == ["LEFT", "RIGHT", "FIRE"]
+    assert page.evaluate("getComputedStyle(document.querySelector('.bar nav')).maskImage") != "none"  # it continues
+    page.goto("/play/basalt/find_cave")
+    assert "(Enter)" not in page.locator("[data-brief]").inner_text()
+    assert "say that you are done." in page.locator("[data-brief]").inner_text()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1366, 650)])
+@pytest.mark.parametrize("task", ["atari/space_invaders", "gymnasium/pendulum", "gymnasium/frozen_lake"])
+def test_the_picture_fills_its_room_and_never_grows_out_of_the_window(page, task, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    start(page, task)
+    canvas, card = page.locator("[data-view] canvas").first, page.locator("[data-screen]")
+    before = canvas.bounding_box()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft", delay=100)
+    until(page, f"Number(document.querySelector('#player').dataset.step) >= {painted_step(page)}")
+    assert canvas.bounding_box() == before
+    assert before["height"] > 0.9 * (height - 16 - page.locator(".strip").bounding_box()["height"])
+    assert card.bounding_box()["y"] >= 0
+    assert card.bounding_box()["y"] + card.bounding_box()["height"] <= height
+    side = page.locator(".side > :not([hidden])").first.bounding_box()
+    assert side["y"] == pytest.approx(card.bounding_box()["y"], abs=0.5)
 
 
 def test_a_game_started_in_a_frame_that_has_no_focus_runs_until_the_frame_is_left(page):

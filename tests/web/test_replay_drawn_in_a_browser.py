@@ -161,6 +161,11 @@ def test_a_free_camera_and_a_map_and_back_to_what_was_seen(watched):
     watched.locator("[data-replay][data-eyes=free]").wait_for()
     watched.keyboard.down("s")
     watched.wait_for_timeout(1200)
+    command = (
+        "{ key: 'Meta', code: 'MetaLeft', metaKey: true, bubbles: true }"  # macOS tells of no key that goes up while it is down
+    )
+    watched.evaluate(f"document.body.dispatchEvent(new KeyboardEvent('keydown', {command}))")
+    seen(watched)  # it stands still
     watched.keyboard.up("s")
     watched.keyboard.press("o")
     behind = seen_once(watched, lambda picture: np.abs(picture - before).mean() > 5)
@@ -192,6 +197,18 @@ def test_it_plays_at_any_speed_and_stops_at_the_end(watched):
     watched.locator("[data-play]").click()
     watched.locator(f"[data-replay][data-shown='{NUM_STEPS}']").wait_for(timeout=60_000)
     assert watched.locator("[data-play]").get_attribute("aria-label") == "Play"
+
+
+def test_keys_of_a_replay_do_not_scroll_before_its_land_is_here(page, episode):  # noqa: F811
+    page.set_viewport_size({"width": 1240, "height": 400})
+    page.route("**/land", lambda route: None)  # it does not come
+    page.goto(f"/episodes/{episode.id}")
+    page.locator("[data-message] p", has_text="Loading the land").wait_for()
+    for key in ("End", "Space", "PageDown"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+        assert page.evaluate("scrollY > 0") is (key == "PageDown")
+    page.unroute_all(behavior="ignoreErrors")
 
 
 def lose_context(page) -> None:  # noqa: F811
@@ -268,6 +285,7 @@ def test_land_that_players_had_to_find_is_shown_to_the_operator_alone(page, arch
     open_replay(page, found)
     assert page.locator("[data-replay-drawing]").is_hidden()
     page.locator("[data-replay][data-drawn=server]").wait_for()
+    assert page.locator("[data-hidden-land]").inner_text().startswith("No free camera and no map here")
     for what in ("scenes?count=1", "land"):
         answer = page.request.get(f"/api/episodes/{found.id}/{what}")
         assert answer.status == 409
@@ -276,6 +294,7 @@ def test_land_that_players_had_to_find_is_shown_to_the_operator_alone(page, arch
     open_replay(page, found)
     page.locator("[data-replay][data-drawn=here]").wait_for()
     assert page.locator("[data-replay-drawn-note]").inner_text() == "Drawn in this browser."
+    assert page.locator("[data-hidden-land]").is_hidden()
 
 
 def test_each_seat_of_a_game_has_its_own_eyes(page, archive):  # noqa: F811

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
@@ -43,7 +44,7 @@ CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
 COMMANDS: frozenset[str] = frozenset(
-    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "wheel", "partner")
+    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "options", "wheel", "partner")
 )
 
 _HEADER = struct.Struct("<BBHIIIf")
@@ -193,6 +194,7 @@ def _is_look(pitch: float, yaw: float) -> bool:
 GuiPixels = Annotated[int, msgspec.Meta(ge=64, le=2048)]
 """Of the width or height of what is drawn over the world."""
 Pixels = Annotated[int, msgspec.Meta(ge=1, le=1 << 14)]
+KeyCode = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]{1,24}\\Z")]
 
 
 class ClientCommand(msgspec.Struct):
@@ -205,6 +207,9 @@ class ClientCommand(msgspec.Struct):
         who: Of a `wheel`: who acts from now on, the player or the agent that they asked for.
         yaw, pitch, width, height, fps, input_ms: Of a `painted`: where the last picture looked (degrees), its size, pictures
             a second, and the milliseconds from a press until the first picture of a step that used it.
+        sensitivity, is_inverted, fov, gui_scale, keys: Of `options`: how much the mouse turns, times what the task says, and
+            whether up and down change places; degrees from bottom to top and the size of bars and screens, where the browser
+            draws; button -> its key, in place of the task's.
     """
 
     type: str
@@ -220,6 +225,17 @@ class ClientCommand(msgspec.Struct):
     height: Pixels = 1
     fps: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 0.0
     input_ms: Annotated[float, msgspec.Meta(ge=0, le=1e6)] | None = None
+    sensitivity: Annotated[float, msgspec.Meta(ge=0.1, le=5)] = 1.0
+    is_inverted: bool = False
+    fov: Annotated[float, msgspec.Meta(ge=30, le=110)] | None = None
+    gui_scale: Annotated[float, msgspec.Meta(ge=0.5, le=2)] | None = None
+    keys: dict[str, KeyCode] = {}
+
+    def options(self, buttons: Iterable[str]) -> str:
+        """What an `options` says, as JSON; keys of buttons that the task does not have are left out."""
+        keys = {button: self.keys[button] for button in buttons if button in self.keys}
+        values = {name: getattr(self, name) for name in ("sensitivity", "is_inverted", "fov", "gui_scale")}
+        return _encode(values | {"keys": keys}).decode()
 
 
 _decode_command = msgspec.json.Decoder(ClientCommand).decode

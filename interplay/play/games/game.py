@@ -169,6 +169,8 @@ class Game:
             case "painted", _ if self.is_opened:
                 painted = (command.yaw, command.pitch, command.width, command.height, command.fps, command.input_ms)
                 self.command(channel.Painted(PaintedPicture(*painted)), seat)
+            case "options", _ if self.is_opened and self.task.keys.pointer is not None:
+                self.command(channel.Options(command.options(self.task.keys.buttons)), seat)
             case "start" | "resume", State.WAITING:
                 self.lobby.ready(seat)
             case "start" | "resume", State.PAUSED | State.RECOVERING:

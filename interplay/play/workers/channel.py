@@ -209,6 +209,12 @@ class Painted(Command):
     painted: PaintedPicture
 
 
+class Options(Command):
+    """What the player of a seat has set on their page, as JSON, for the recording."""
+
+    options: str
+
+
 class Finish(Command):
     """End the episode; the answer is `Ended`."""
 
@@ -240,6 +246,7 @@ WorkerCommand = (
     | PersonActs
     | Land
     | Painted
+    | Options
     | Finish
     | Release
     | Close

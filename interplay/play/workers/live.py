@@ -310,12 +310,14 @@ class LiveEpisode:
             pace = None
         if pace is not None:
             self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
+        options = {seat.name: seat.options for seat in seats if seat.options is not None}
         before_ns = perf_counter_ns()
         _, rewards, terminated, truncated, info = episode.step(
             joint_action,
             owners=self.driving.owners,
             timing=timing,
             painted=None if self.tables is None else {seat.name: seat.painted for seat in seats},
+            options=options,
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
@@ -323,6 +325,7 @@ class LiveEpisode:
             self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
         for seat in seats:
             seat.earn(counted(rewards[seat.name]))
+            seat.options = None
             if seat.gui_size is not None and self.env.was_turned(seat.name):
                 seat.turned(episode.num_steps)
         self.info = info

@@ -49,6 +49,7 @@ class LiveSeat:
         scene: Where the news for that browser come from, once there are any.
         has_picture: Whether one was sent since the player came.
         painted: What that browser says it has painted.
+        options: What the player has set on their page, as JSON, until a step has recorded it.
         pointed: The values that the pointer asks for, (x, y), until it asks for others.
         sent_step: Of the newest frame that they were sent; -1 if it may be lost.
         own: Steps and rewards of its person, as far as an agent has acted for them in between.
@@ -73,6 +74,7 @@ class LiveSeat:
         self.scene: Scene | None = None
         self.has_picture = False
         self.painted: PaintedPicture | None = None
+        self.options: str | None = None
         self._is_fresh_due = self._is_turned = False
         self._looks_since = 0
         self._look: tuple[float, float] | None = None

@@ -341,6 +341,8 @@ class Worker:
                 episode.seats[index].owe_land(parts, _now_us())
             case channel.Painted(painted):
                 episode.seats[index].painted = painted
+            case channel.Options(options):
+                episode.seats[index].options = options
             case channel.Finish(outcome):
                 self._finish(episode, outcome)
             case channel.Release() if not episode.closing:

@@ -153,6 +153,21 @@ export class Screen {
     this.words = new Uint32Array(this.image.data.buffer);
   }
 
+  /**
+   * Show it as large as the room allows.
+   * @param {number} roomWidth in CSS pixels
+   * @param {number} roomHeight
+   * @param {boolean} isSmooth
+   * @returns {number} its width
+   */
+  fit(roomWidth, roomHeight, isSmooth) {
+    const { canvas } = this;
+    const { width, height, smooth } = fitSize(canvas.width, canvas.height, roomWidth, roomHeight, devicePixelRatio, isSmooth);
+    canvas.classList.toggle("smooth", smooth);
+    Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` });
+    return width;
+  }
+
   /** @param {Picture} picture */
   paint(picture) {
     if (picture.bitmap) {
@@ -167,18 +182,25 @@ export class Screen {
   }
 }
 
+/** A whole number of device pixels per pixel is worth so much of the size. */
+const WORTH = 0.1;
+/** Device pixels per pixel below which pixels of different sizes are seen as such. */
+const LEAST_SHARP = 2;
+
 /**
- * The size to show a picture at: the largest whole number of device pixels per pixel that fits, so every pixel is equally
- * large; when not even one fits, whatever fits. A smooth picture has no pixels to keep apart and takes all the room there is.
+ * The size to show a picture at: all the room there is, or the largest whole number of device pixels per pixel, so that every pixel
+ * is equally large, where that loses little. A smooth picture has no pixels to keep apart.
  * @param {number} width of the picture
  * @param {number} height
  * @param {number} roomWidth in CSS pixels
  * @param {number} roomHeight
  * @param {number} [pixelRatio] device pixels per CSS pixel
  * @param {boolean} [smooth]
+ * @returns {{width: number, height: number, smooth: boolean}} CSS pixels, and whether to blend neighbouring pixels
  */
 export function fitSize(width, height, roomWidth, roomHeight, pixelRatio = 1, smooth = false) {
-  const fit = Math.min(roomWidth / width, roomHeight / height) * pixelRatio;
-  const scale = (fit >= 1 && !smooth ? Math.floor(fit) : fit) / pixelRatio;
-  return { width: width * scale, height: height * scale };
+  const fit = Math.min(roomWidth / width, roomHeight / height) * pixelRatio, whole = Math.floor(fit);
+  const isWhole = !smooth && whole >= (1 - WORTH) * fit, scale = isWhole ? whole : fit;
+  const shown = (/** @type {number} */ side) => Math.round(side * scale) / pixelRatio;
+  return { width: shown(width), height: shown(height), smooth: smooth || (!isWhole && fit < LEAST_SHARP) };
 }

@@ -1,5 +1,8 @@
 // From keys, mouse buttons and fingers to the mask of pressed buttons. What a combination means is the server's to say (KeyMap.resolve).
 
+/** From one press of forward to the next, for the second to run. */
+const DOUBLE_TAP_MS = 300;
+
 /**
  * Which of up to 32 buttons are held, by keyboard, mouse and touch.
  */
@@ -15,6 +18,9 @@ export class HeldButtons {
     this.codes = new Set();
     /** @type {Map<number, string[]>} pointer id -> buttons under that finger */
     this.pointers = new Map();
+    this.walkedAt = -Infinity;
+    /** Whether forward was pressed twice, and is held since. */
+    this.isRunning = false;
   }
 
   /** @param {string} code */
@@ -24,15 +30,25 @@ export class HeldButtons {
 
   /**
    * @param {string} code
+   * @param {number} [atMs] who walks twice within a moment runs
    * @returns {boolean} whether the mask changed
    */
-  press(code) {
-    return this.#change(() => this.isBound(code) && this.codes.add(code));
+  press(code, atMs = -Infinity) {
+    return this.#change(() => {
+      if (!this.isBound(code)) return;
+      this.codes.add(code);
+      if (this.bindings[code] !== "forward") return;
+      this.isRunning = atMs - this.walkedAt < DOUBLE_TAP_MS;
+      this.walkedAt = atMs;
+    });
   }
 
   /** @param {string} code */
   release(code) {
-    return this.#change(() => this.codes.delete(code));
+    return this.#change(() => {
+      this.codes.delete(code);
+      if (this.bindings[code] === "forward") this.isRunning = false;
+    });
   }
 
   /**
@@ -47,6 +63,11 @@ export class HeldButtons {
   /** Whether any key or finger holds this button. @param {string} button */
   isHeld(button) {
     return ((this.mask >>> this.buttons.indexOf(button)) & 1) === 1;
+  }
+
+  /** Let go of what the keyboard holds. */
+  releaseKeys() {
+    return this.#change(() => this.codes.forEach((code) => code.startsWith("Mouse") || this.codes.delete(code)));
   }
 
   releaseAll() {
@@ -64,6 +85,7 @@ export class HeldButtons {
       if (index >= 0) mask |= 1 << index;
     };
     for (const code of this.codes) add(this.bindings[code]);
+    if (this.isRunning && this.codes.size) add("sprint");
     for (const buttons of this.pointers.values()) buttons.forEach(add);
     return mask >>> 0;
   }

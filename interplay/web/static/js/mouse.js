@@ -17,6 +17,9 @@ export class Turn {
   /** @param {number} degreesPerPixel */
   constructor(degreesPerPixel) {
     this.degreesPerPixel = degreesPerPixel;
+    /** Times so much, and whether up and down change places; the cursor of a screen keeps to the mouse. */
+    this.sensitivity = 1;
+    this.inverted = false;
     this.pitch = 0;
     this.yaw = 0;
   }
@@ -25,10 +28,12 @@ export class Turn {
    * The mouse moved.
    * @param {number} dx in CSS pixels, right is positive
    * @param {number} dy down is positive
+   * @param {boolean} [isCursor] whether it moves the cursor of a screen
    */
-  add(dx, dy) {
-    this.yaw += dx * this.degreesPerPixel;
-    this.pitch += dy * this.degreesPerPixel;
+  add(dx, dy, isCursor = false) {
+    const times = this.degreesPerPixel * (isCursor ? 1 : this.sensitivity);
+    this.yaw += dx * times;
+    this.pitch += dy * (this.inverted && !isCursor ? -times : times);
   }
 
   get isPending() {
@@ -88,6 +93,7 @@ export class Hotbar {
  * @typedef {object} MouseHandlers
  * @property {() => boolean} isLive whether buttons count: the game is on, or about to be
  * @property {() => boolean} isPlaying whether turns count
+ * @property {() => boolean} hasScreen whether a screen of the world is open, whose cursor the mouse moves
  * @property {() => boolean} mayLock whether a lock that the browser grants now is still wanted
  * @property {() => void} onChange other buttons are held
  * @property {() => void} onTurn the view has turned
@@ -233,7 +239,7 @@ export class Mouse {
    */
   #turned(dx, dy) {
     if ((dx === 0 && dy === 0) || !this.handlers.isPlaying()) return;
-    this.turn.add(dx, dy);
+    this.turn.add(dx, dy, this.handlers.hasScreen());
     this.handlers.onTurn();
   }
 

@@ -2,14 +2,15 @@
 
 import { askToCompare } from "./compare.js";
 import { Seat } from "./connection.js";
-import { FrameDecoder, MissingBase, Screen, fitSize } from "./codec.js";
+import { FrameDecoder, MissingBase, Screen } from "./codec.js";
 import { HeldButtons } from "./keys.js";
 import { Lobby } from "./lobby.js";
 import { showMilestones } from "./milestones.js";
 import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
+import { Options } from "./options.js";
 import { Presses } from "./presses.js";
-import { KIND, gazeMessage, inputMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
+import { KIND, gazeMessage, inputMessage, optionsMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
@@ -30,6 +31,7 @@ import { Wheel } from "./wheel.js";
  * @property {string[]} buttons
  * @property {Record<string, string>} bindings
  * @property {Record<string, string>} labels
+ * @property {Record<string, string>} key_names KeyboardEvent.code -> as people read it
  * @property {boolean} compose whether buttons are entries of a Dict action
  * @property {string | null} pointer the entry that the mouse turns
  * @property {number} pointer_degrees for one CSS pixel
@@ -48,10 +50,18 @@ import { Wheel } from "./wheel.js";
 const HEARTBEAT_MS = 250;
 /** Fast screens draw 360 frames a second; the server takes 300 messages. */
 const TURNS_EVERY_MS = 7;
+/** The least height of a picture, and what is left of the window above and below it, CSS pixels. */
+const LEAST_ROOM = 200, AROUND_CARD = 16;
 /** Over how long the shown rate is measured. */
 const RATE_OVER_MS = 2000;
-/** Stands for a finger on the button that ends the task. */
-const END_FINGER = -2;
+/** Stands for a finger on the button that the page taps. */
+const TAP_FINGER = -2;
+/** The Escape that closed a screen may come again, as a key or as the pointer's release. */
+const AFTER_CLOSING_MS = 150;
+/** Keys that move a page. */
+const SCROLLS = /^(Arrow|Page|Home|End|Space)/;
+/** The button that opens the inventory, and closes whatever is open. */
+const CLOSES = "inventory";
 /** What the picture says to a player whose part has ended. */
 const DONE = "You are done. You can watch until the others are done.";
 /** What ended a game, where another player did. */
@@ -86,11 +96,14 @@ class Player {
     this.mouse = new Mouse(this.view, this.screen.canvas, task, this.held, {
       isLive: () => this.state === "playing" || this.state === "countdown",
       isPlaying: () => this.state === "playing",
+      hasScreen: () => this.screenOpen || this.drawing?.hasScreen === true,
       mayLock: () => this.#isOn() && !this.#isAsking,
       onChange: () => this.#onHeld(),
       onTurn: () => this.#sendTurnSoon(),
       onLock: (locked) => {
-        if (!locked) this.pause();
+        // Browsers keep the Escape that releases the pointer for themselves.
+        if (!locked && this.#hasScreen && document.hasFocus()) this.#closeScreen();
+        else if (!locked && !this.#hasJustClosed) this.pause();
         this.#showHint();
       },
     });
@@ -100,6 +113,10 @@ class Player {
     this.askEnd = need(document, "[data-ask-end]");
     /** @type {HTMLDialogElement} */
     this.keys = need(document, "[data-keys]");
+    /** @type {HTMLDialogElement | null} where the task is one in first person */
+    const dialog = document.querySelector("[data-options]");
+    this.options = dialog && new Options(dialog, task, () => this.#useOptions());
+    this.dialogs = [this.ask, this.askEnd, this.keys, ...(dialog ? [dialog] : [])];
     this.touch = new TouchPad(need(root, "[data-touch]"), task, this.held, () => this.#onHeld(), () => this.askToEnd());
     if (this.touch.look) this.mouse.listenToFingers(this.touch.look);
     this.screenCard.classList.toggle("first-person", task.pointer !== null);
@@ -143,6 +160,7 @@ class Player {
     this.smaller = false;
     /** Whether a screen of the world is open, which the button that ends the task would only close. */
     this.screenOpen = false;
+    this.closedAt = -Infinity;
     /** Whether this player's part has ended while others play on. */
     this.isDone = false;
     this.endWhenResumed = false;
@@ -168,6 +186,7 @@ class Player {
     /** @type {State} */
     this.state = "ready";
     this.#listen();
+    this.#useOptions();
     if (this.#savedSeat()) {
       this.startButton.firstChild?.replaceWith("Resume ");
       this.#note("Your game is still waiting for you.");
@@ -400,8 +419,10 @@ class Player {
     if (!this.#looks()) return this.pause(); // whoever waited long may look at something else by now
     this.paintedAt = [];
     this.screenOpen = false; // until the next message says so: rather ask once too often
-    if (this.endWhenResumed) this.#tapEnd();
+    this.#useOptions();
+    if (this.endWhenResumed && this.task.ends) this.#tap(this.task.ends);
     else this.sendInput();
+    this.endWhenResumed = false;
   }
 
   /** @param {number} seconds */
@@ -576,17 +597,23 @@ class Player {
     this.root.dataset.step = String(step);
   }
 
+  /** Whether the game has the whole screen: as the player wants it, or on a phone (interplay.css). */
+  get #isFull() {
+    return document.fullscreenElement === this.screenCard || getComputedStyle(this.screenCard).position === "fixed";
+  }
+
+  /** How high the picture may be, CSS pixels: what the strip and the buttons for fingers leave of the window. */
+  #room() {
+    if (this.#isFull) return this.view.clientHeight;
+    const beside = this.screenCard.offsetHeight - this.view.offsetHeight;
+    return Math.max(LEAST_ROOM, innerHeight - beside - AROUND_CARD);
+  }
+
   fit() {
-    // On a phone, a world in first person has the whole screen (interplay.css).
-    const full = document.fullscreenElement === this.screenCard || getComputedStyle(this.screenCard).position === "fixed";
-    const roomHeight = full ? this.view.clientHeight : Math.max(280, innerHeight - (innerWidth < 760 ? 330 : 190));
-    const { width, height } = this.screen.canvas;
-    const size = fitSize(width, height, this.view.clientWidth, roomHeight, devicePixelRatio, this.smooth);
-    this.screen.canvas.classList.toggle("smooth", this.smooth);
-    this.screen.canvas.style.width = `${size.width}px`;
-    this.screen.canvas.style.height = `${size.height}px`;
-    this.screenCard.style.setProperty("--picture", `${size.width}px`); // the hotbar's buttons lie over the drawn one
+    const width = this.screen.fit(this.view.clientWidth, this.#room(), this.smooth);
+    this.screenCard.style.setProperty("--picture", `${width}px`); // the hotbar's buttons lie over the drawn one
     this.drawing?.fit();
+    if (this.wasLive && !this.#isFull) this.screenCard.scrollIntoView({ block: "nearest" });
   }
 
   // --- drawn in this browser ----------------------------------------------------------------------------------------
@@ -613,10 +640,12 @@ class Player {
       onPainted: (step) => this.#onPainted(step),
       onShown: () => {
         this.root.dataset.drawn = "here";
+        this.#useOptions();
         this.#sayDrawn("Drawn in this browser.");
       },
       onFail: (reason) => this.#drawAtServer(`Drawn by the server: ${reason}.`),
     });
+    this.#useOptions();
     this.drawing.open();
   }
 
@@ -625,6 +654,7 @@ class Player {
     this.#stopDrawing();
     this.#sayDrawn(why);
     if (this.tables !== null) this.seat?.send(sceneMessage("server", this.screen.canvas));
+    this.#useOptions();
   }
 
   #stopDrawing() {
@@ -758,11 +788,11 @@ class Player {
   }
 
   get #isAsking() {
-    return this.ask.open || this.askEnd.open || this.keys.open;
+    return this.dialogs.some((dialog) => dialog.open);
   }
 
   #closeDialogs() {
-    for (const dialog of [this.ask, this.askEnd, this.keys]) if (dialog.open) dialog.close();
+    for (const dialog of this.dialogs) if (dialog.open) dialog.close();
   }
 
   #isOn() {
@@ -818,28 +848,60 @@ class Player {
     this.#sayResume();
   }
 
-  #tapEnd() {
-    this.endWhenResumed = false;
-    if (!this.task.ends) return;
-    this.held.touch(END_FINGER, [this.task.ends]);
+  /** Press a button for a step. @param {string} button */
+  #tap(button) {
+    this.held.touch(TAP_FINGER, [button]);
     this.sendInput();
-    setTimeout(() => this.held.touch(END_FINGER, []) && this.sendInput(), 1500 / this.task.frame_rate_hz);
+    setTimeout(() => this.held.touch(TAP_FINGER, []) && this.sendInput(), 1500 / this.task.frame_rate_hz);
   }
 
-  showKeys() {
+  /** Whether a screen of the world is open that Escape closes. */
+  get #hasScreen() {
+    return this.state === "playing" && this.screenOpen && this.task.buttons.includes(CLOSES);
+  }
+
+  get #hasJustClosed() {
+    return performance.now() - this.closedAt < AFTER_CLOSING_MS;
+  }
+
+  /** Close inventory, chest or whatever is open, as its own key does; the game continues. */
+  #closeScreen() {
+    this.screenOpen = false; // until the world says how it is now
+    this.closedAt = performance.now();
+    // The world has to see first that the key which opened it was let go.
+    for (const code of [...this.held.codes]) if (this.held.bindings[code] === CLOSES) this.held.release(code);
+    this.sendInput();
+    setTimeout(() => this.state === "playing" && this.#tap(CLOSES), 1500 / this.task.frame_rate_hz);
+  }
+
+  /** Show keys or options meanwhile. @param {HTMLDialogElement} dialog */
+  show(dialog) {
     if (this.state === "playing" || this.state === "countdown") this.pause();
-    this.keys.showModal();
+    dialog.showModal();
+  }
+
+  /** What the player has set holds from now on, and is recorded. */
+  #useOptions() {
+    if (!this.options) return;
+    const { values, bindings } = this.options, isHere = this.drawing?.isShown === true;
+    this.held.bindings = bindings;
+    this.mouse.turn.sensitivity = values.sensitivity;
+    this.mouse.turn.inverted = values.inverted;
+    this.drawing?.set(values.fov, values.gui);
+    if (this.#isOn()) this.seat?.send(optionsMessage(values, isHere));
   }
 
   /** Close a dialog and play on. @param {HTMLDialogElement} dialog */
   #back(dialog) {
     dialog.close();
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); // its keys are the game's again
     this.resume();
   }
 
   #listen() {
     addEventListener("keydown", (event) => this.#onKeyDown(event));
     addEventListener("keyup", (event) => {
+      if (event.key === "Meta") this.#letGoForCommand();
       if (this.held.release(event.code)) this.sendInput();
     });
     addEventListener("blur", () => {
@@ -847,6 +909,8 @@ class Player {
       this.pause();
     });
     addEventListener("focus", () => (this.isLeft = false));
+    // With Ctrl held to run, W would close the page.
+    addEventListener("beforeunload", (event) => this.state === "playing" && /Control/.test([...this.held.codes].join()) && event.preventDefault());
     for (const name of ["keydown", "pointerdown", "mousedown"]) addEventListener(name, (event) => (this.pressedAt = event.timeStamp), true);
     for (const name of ["pointerdown", "keydown", "click"]) addEventListener(name, () => (this.isLeft = false), true);
     document.addEventListener("visibilitychange", () => document.hidden && this.pause());
@@ -884,14 +948,14 @@ class Player {
       this.seat?.send({ type: "quit" });
     });
     need(this.askEnd, "[data-end-yes]").addEventListener("click", () => this.#end());
-    for (const dialog of [this.ask, this.askEnd, this.keys]) {
+    for (const dialog of this.dialogs) {
       need(dialog, "[data-back]").addEventListener("click", () => this.#back(dialog));
       dialog.addEventListener("cancel", (event) => {
         event.preventDefault();
         this.#back(dialog);
       });
       // The key that opened it may still be held.
-      dialog.addEventListener("keydown", (event) => event.repeat && event.preventDefault());
+      dialog.addEventListener("keydown", (event) => event.repeat && !(event.target instanceof HTMLInputElement) && event.preventDefault());
     }
     this.keys.addEventListener("keydown", (event) => {
       if (!this.#asksForKeys(event)) return;
@@ -899,9 +963,11 @@ class Player {
       event.stopPropagation();
       this.#back(this.keys);
     });
-    need(this.root, "[data-show-keys]").addEventListener("click", () => this.showKeys());
-    const unfold = need(this.root, "[data-statistics] summary");
-    unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
+    need(this.root, "[data-show-keys]").addEventListener("click", () => this.show(this.keys));
+    const { options } = this;
+    if (options) need(this.root, "[data-show-options]").addEventListener("click", () => this.show(options.dialog));
+    for (const unfold of this.root.querySelectorAll("summary")) unfold.addEventListener("click", () => unfold.blur()); // its keys are the game's again
+    need(this.root, "[data-details]").addEventListener("toggle", () => this.fit());
     this.drawnBy.value = savedDrawing();
     this.drawnBy.addEventListener("change", () => {
       saveDrawing(this.drawnBy.value);
@@ -910,13 +976,19 @@ class Player {
     setInterval(() => this.sendInput(), HEARTBEAT_MS);
   }
 
+  /** macOS says of no key that it was let go while Command is down. */
+  #letGoForCommand() {
+    if (!this.held.isBound("MetaLeft") && !this.held.isBound("MetaRight") && this.held.releaseKeys()) this.sendInput();
+  }
+
   /** @param {KeyboardEvent} event */
   #onKeyDown(event) {
+    if (event.metaKey) this.#letGoForCommand();
     if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
     if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
       event.preventDefault();
-      this.showKeys();
+      this.show(this.keys);
       return;
     }
     if ((state === "ready" || state === "failed") && (event.code === "Enter" || event.code === "Space")) {
@@ -929,33 +1001,37 @@ class Player {
     if (state !== "playing" && state !== "paused" && state !== "countdown") return;
     if (event.code === "Escape") {
       event.preventDefault();
-      // The first Escape gives the pointer back and pauses. Browsers keep that key for themselves; drivers of tests do not.
-      if (this.mouse.locked) this.mouse.unlock();
-      else if (!this.mouse.justUnlocked) this.askToFinish();
+      if (event.repeat || this.mouse.justUnlocked || this.#hasJustClosed) return;
+      // What is open is closed first. The next Escape gives the pointer back and pauses, the one after it asks.
+      if (this.#hasScreen) this.#closeScreen();
+      else if (this.mouse.locked) this.mouse.unlock();
+      else this.askToFinish();
       return;
     }
     const bound = this.held.isBound(event.code);
     if (state === "playing" && this.wheel.press(event)) return;
     if (state === "paused") {
       // Tab and a key on a focused control stay the browser's, so the page can be left by keyboard.
-      if (event.repeat || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
+      if (event.repeat || event.ctrlKey || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
       event.preventDefault();
       this.resume();
       return;
     }
-    const button = this.task.bindings[event.code];
+    const button = this.held.bindings[event.code];
     if (bound && button === this.task.ends && !this.screenOpen) {
       event.preventDefault();
       if (!event.repeat) this.askToEnd();
     } else if (bound) {
-      if (button === "inventory") this.screenOpen = false; // until the world says how it is now
+      if (button === CLOSES) this.screenOpen = false; // until the world says how it is now
       event.preventDefault(); // no scrolling by arrows and space
       if (event.repeat) return;
-      const changed = this.held.press(event.code);
+      const changed = this.held.press(event.code, event.timeStamp);
       if (this.task.takes_turns && state === "playing") this.presses.press(1 << this.task.buttons.indexOf(button));
       else if (changed) this.sendInput();
     } else if (event.code === "KeyP" && !event.repeat) {
       this.pause();
+    } else if (SCROLLS.test(event.code)) {
+      event.preventDefault(); // the picture stays where it is
     }
   }
 
@@ -983,11 +1059,12 @@ class Player {
     const live = state === "playing" || state === "paused" || state === "countdown";
     this.screenCard.classList.toggle("live", live);
     document.documentElement.classList.toggle("playing", live);
-    if (live !== this.wasLive) this.fit();
+    const isNew = live !== this.wasLive;
     this.wasLive = live;
     need(this.root, "[data-pause]").hidden = !live;
     need(this.root, "[data-finish]").hidden = !live;
     need(this.root, "[data-pause]").firstChild?.replaceWith(state === "paused" ? "Resume " : "Pause ");
+    if (isNew) this.fit(); // once the strip has its buttons
     this.#showHint();
   }
 

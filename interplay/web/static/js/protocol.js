@@ -166,19 +166,35 @@ function longInput(kind, buttons, paintedStep, clientMs) {
 /** Bars and screens of the world are so many pixels of their own wide, whatever the picture has. */
 export const GUI_WIDTH = 320;
 
-/** GUI pixels that a picture of this shape has room for. @param {{width: number, height: number}} picture @returns {[number, number]} */
-export function guiSize({ width, height }) {
-  return [GUI_WIDTH, Math.round((GUI_WIDTH * height) / width)];
+/**
+ * GUI pixels that a picture of this shape has room for.
+ * @param {{width: number, height: number}} picture
+ * @param {number} [scale] how large bars and screens are
+ * @returns {[number, number]}
+ */
+export function guiSize({ width, height }, scale = 1) {
+  const wide = Math.round(GUI_WIDTH / scale);
+  return [wide, Math.round((wide * height) / width)];
 }
 
 /**
  * Where the picture is drawn from now on.
  * @param {"here" | "server"} drawn
  * @param {{width: number, height: number}} picture whose shape the bars and screens are laid out for
+ * @param {number} [scale] how large they are
  */
-export function sceneMessage(drawn, picture) {
-  const [gui_width, gui_height] = guiSize(picture);
+export function sceneMessage(drawn, picture, scale) {
+  const [gui_width, gui_height] = guiSize(picture, scale);
   return { type: "scene", drawn, gui_width, gui_height };
+}
+
+/**
+ * What the player has set.
+ * @param {import("./options.js").Values} values
+ * @param {boolean} isHere whether this browser draws; where the server does, field of view and size of the interface have no effect
+ */
+export function optionsMessage({ sensitivity, inverted, fov, gui, keys }, isHere) {
+  return { type: "options", sensitivity, is_inverted: inverted, fov: isHere ? fov : null, gui_scale: isHere ? gui : null, keys };
 }
 
 /** Ask for more parts of the land, 1 to 8. @param {number} parts */

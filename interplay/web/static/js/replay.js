@@ -1,7 +1,7 @@
 // Plays a recorded episode: frames come in chunks from /api/episodes/{id}/frames, exactly as they were recorded, and only those
 // near the position are fetched and kept. Worlds that this browser can draw come from /scenes instead.
 
-import { FrameDecoder, Screen, fitSize } from "./codec.js";
+import { FrameDecoder, Screen } from "./codec.js";
 import { api, isTyping, need, partHeaders } from "./page.js";
 import { paletteFromBase64, splitFrames } from "./protocol.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
@@ -253,6 +253,7 @@ export class Replay {
     this.timeline.seek(at / this.rate);
     this.#controls();
     need(this.root, "[data-replay-drawing]").hidden = !facts.has_scenes || this.isDriven;
+    need(this.root, "[data-hidden-land]").hidden = !facts.hides_land;
     await this.#choose();
   }
 
@@ -373,11 +374,7 @@ export class Replay {
   }
 
   fit() {
-    const { width, height } = this.screen.canvas;
-    const size = fitSize(width, height, this.view.clientWidth, Math.max(240, Math.min(innerHeight - 220, 660)), devicePixelRatio, this.smooth);
-    this.screen.canvas.classList.toggle("smooth", this.smooth);
-    this.screen.canvas.style.width = `${size.width}px`;
-    this.screen.canvas.style.height = `${size.height}px`;
+    this.screen.fit(this.view.clientWidth, Math.max(240, Math.min(innerHeight - 220, 660)), this.smooth);
     this.watching?.fit();
   }
 
@@ -545,7 +542,7 @@ export class Replay {
     });
     addEventListener("resize", () => this.fit());
     addEventListener("keydown", (event) => {
-      if (this.isDriven || !this.store || this.root.closest("[hidden]") || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (this.isDriven || !this.facts || this.root.closest("[hidden]") || isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
       const onButton = event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement;
       const onRange = event.target === this.scrub;
       if (event.code === "Space" && !onButton) this.toggle();

@@ -33,10 +33,11 @@ export class TouchPad {
     this.look = null;
     /** @type {HTMLElement | null} */
     this.more = null;
+    const buttons = task.buttons.filter((name) => task.labels[name] !== "no effect");
     /** @type {Map<string, string>} */
-    this.directions = directionButtons(task.buttons);
+    this.directions = directionButtons(buttons);
     if (task.pointer) this.#buildFirstPerson(task);
-    else this.#build(task.buttons, task.labels);
+    else this.#build(buttons, task.labels);
     root.classList.toggle("on", matchMedia("(any-pointer: coarse)").matches);
     // A finger on a machine that called itself a mouse: believe the finger.
     addEventListener("touchstart", () => root.classList.add("on"), { once: true, passive: true });

@@ -44,6 +44,9 @@ export class Drawing {
     this.pace = new Pace();
     this.delay = new Delay();
     this.cursor = new Cursor(GUI_WIDTH);
+    /** Degrees from bottom to top, as the player wants it. @type {number | null} */
+    this.fov = null;
+    this.guiScale = 1;
     this.step = -1;
     /** Client time of the newest input that the world has used. */
     this.usedMs = 0;
@@ -86,7 +89,8 @@ export class Drawing {
   begin() {
     if (!this.scene) return;
     this.askedAt = performance.now();
-    this.handlers.send(sceneMessage("here", this.stage.picture));
+    this.scene.guiScale = this.guiScale;
+    this.handlers.send(sceneMessage("here", this.stage.picture, this.guiScale));
   }
 
   close() {
@@ -106,6 +110,20 @@ export class Drawing {
 
   get isClosed() {
     return this.stage.isClosed;
+  }
+
+  /**
+   * Draw as the player has set it.
+   * @param {number} fov degrees from bottom to top
+   * @param {number} guiScale how large bars and screens are
+   */
+  set(fov, guiScale) {
+    this.fov = fov;
+    this.isDirty = true;
+    if (guiScale === this.guiScale) return;
+    this.guiScale = guiScale;
+    this.cursor = new Cursor(GUI_WIDTH / guiScale);
+    this.begin();
   }
 
   /** Take the picture's place and size. */
@@ -162,6 +180,7 @@ export class Drawing {
     this.scene?.wait(elapsed);
     this.drawnAt = now;
     const camera = this.motion.camera(now);
+    if (camera && this.fov !== null) camera.fov = this.fov;
     if (!moves) this.pace.rest();
     if (!this.scene?.isReady || this.scene.isBusy || !camera || (!moves && !this.isDirty)) return;
     this.isDirty = this.scene.isBehind; // what does not fit into one frame is drawn with the next

@@ -49,6 +49,20 @@ export function between(from, to, share, out) {
 }
 
 /**
+ * The player of the inventory, who looks at the cursor: body and head turn together, and the head tilts so little that it does not seem to
+ * lean. Pictures of the server turn the head further than the body, and stay as they are: recordings are proved by them.
+ * @param {Row} pose
+ * @returns {number[]}
+ */
+export function upright(pose) {
+  const turned = [...pose], yaw = 2 * pose[HEAD_YAW], pitch = pose[HEAD_PITCH] / 0.6;
+  turned[YAW] = Math.PI + 0.35 * yaw;
+  turned[HEAD_YAW] = 0;
+  turned[HEAD_PITCH] = 0.25 * Math.atan(Math.tan(pitch) * Math.cos(yaw));
+  return turned;
+}
+
+/**
  * A row as it is drawn: items are turned and lifted, and colours get the light; what faces the camera does not yet.
  * @param {Row} row of ROW columns, or a pose; changed in place
  * @param {number} id

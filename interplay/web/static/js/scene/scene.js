@@ -2,6 +2,7 @@
 
 import { inflated } from "../codec.js";
 import { KIND, guiSize } from "../protocol.js";
+import { upright } from "./poses.js";
 import { NO_WEBGL2, contextOf, isSoftware } from "./able.js";
 import { aim, viewOf } from "./camera.js";
 import { Crosshair } from "./crosshair.js";
@@ -81,7 +82,7 @@ export class Scene {
     /** Colour that each light value gives to white. */
     this.bright = new Float32Array(256 * 3);
     const context = /** @type {CanvasRenderingContext2D} */ (overlay.getContext("2d"));
-    this.display = new Display(context, (pose, width, height) => this.figures.portrait(pose, width, height));
+    this.display = new Display(context, (pose, width, height) => this.figures.portrait(upright(pose), width, height));
     /** What the player holds, as a pose. @type {number[] | null} */
     this.hand = null;
     /** What the newest frame says of the player. @type {Record<string, any> | null} */
@@ -123,6 +124,8 @@ export class Scene {
     /** @type {((reason: string) => void) | null} */
     this.lost = null;
     this.isOver = false;
+    /** How large bars and screens are. */
+    this.guiScale = 1;
     /** @type {ShaderView | ProcessorView} last, since it may begin workers */
     this.land = caster ? new ProcessorView(gl, tables, caster, (reason) => this.#lose(reason)) : new ShaderView(gl, tables);
     canvas.addEventListener("webglcontextlost", (event) => {
@@ -253,7 +256,7 @@ export class Scene {
     }
     this.figures.update(document, arrays, this.tickAt);
     if (document.sprites) this.display.define(document.sprites, /** @type {any} */ (arrays.sprite_pixels));
-    if (document.display) this.display.show(document.display, ...guiSize({ width: this.sharp[0], height: this.sharp[1] }));
+    if (document.display) this.display.show(document.display, ...guiSize({ width: this.sharp[0], height: this.sharp[1] }, this.guiScale));
     if (!arrays.numbers) return;
     this.numbers.set(/** @type {any} */ (arrays.numbers));
     this.far = this.numbers[NUMBERS.FAR];

@@ -288,8 +288,14 @@ export class Watching {
     const { signal } = this.ended, { view } = this;
     /** @param {KeyboardEvent} event */
     const isOurs = (event) => this.isFree && !event.ctrlKey && !event.metaKey && !event.altKey && (event.code in KEYS || /^Shift/.test(event.code));
-    addEventListener("keydown", (event) => void (isOurs(event) && !isTyping(event.target) && this.held.add(event.code)), { signal });
-    addEventListener("keyup", (event) => void (this.held.delete(event.code) && (this.isDirty = true)), { signal });
+    addEventListener("keydown", (event) => {
+      if (event.metaKey) this.held.clear(); // macOS says of no key that it was let go while Command is down
+      else if (isOurs(event) && !isTyping(event.target)) this.held.add(event.code);
+    }, { signal });
+    addEventListener("keyup", (event) => {
+      if (event.key === "Meta") this.held.clear();
+      if (this.held.delete(event.code)) this.isDirty = true;
+    }, { signal });
     addEventListener("blur", () => this.held.clear(), { signal });
     view.addEventListener("pointerdown", (event) => {
       if (event.button !== 0 || !this.scene || this.map.canvas.contains(/** @type {Node} */ (event.target))) return;
