@@ -19,7 +19,7 @@ from interplay.errors import unknown_name
 from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
-from interplay.study.channels.base import UNPAID
+from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
@@ -192,7 +192,7 @@ class Study:
         if len(self.channels) == 1:
             return next(iter(self.channels.values()))
         for channel in self.channels.values():
-            if set(parameters) & set(marks(channel)):
+            if any(is_of(channel.name, name, marks(channel)) for name in parameters):
                 return channel
         return self.channels["open"] if "open" in self.channels else next(iter(self.channels.values()))
 

@@ -208,6 +208,26 @@ def test_links_that_say_nothing_of_use_are_refused(archive, client, parameters, 
     assert count(archive, Enrolment) == 0
 
 
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({name.lower(): value for name, value in PROLIFIC.items()}, None),
+        ({"prolificPid": "60bf", "studyId": "5f3c"}, "the link has no SESSION_ID"),
+        ({"prolific_pid": "60bf"}, "the link has no STUDY_ID"),
+        ({"prolific_participant": "60bf"}, "the link has no PROLIFIC_PID"),
+        ({"workerid": "A1ADA"}, "the link has no assignmentId"),
+    ],
+)
+def test_a_paid_person_never_becomes_a_volunteer(archive, client, parameters, text):
+    if text is None:
+        enrolled(client, parameters)
+        assert [one.channel for one in enrolments(archive)] == ["prolific"]
+    else:
+        answer = client.get("/studies/caves", params=parameters)
+        assert (answer.status_code, text in answer.text) == (400, True)
+        assert count(archive, Enrolment) == 0
+
+
 def test_a_mistyped_study_is_not_found_and_the_nearest_is_named(client):
     page = client.get("/studies/cavs")
     assert page.status_code == 404
