@@ -57,6 +57,38 @@ def client(archive):
     return TestClient(create_app(archive), base_url="http://testserver")
 
 
+CHOICE = TWO.replace("by_link = true", 'choice = "chosen"') + """reward = 1.50
+[[variants.requirements]]
+statistic = "score"
+required = 1000
+[variants.bonus]
+kind = "linear"
+max = 0.50
+statistic = "score"
+full_at = 2000
+"""
+
+
+def words_of(page) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
+
+
+def test_what_is_asked_and_paid_is_said_before_anybody_agrees_and_before_they_choose(client, archive):
+    study = open_study(archive, CHOICE)
+    page = words_of(client.get("/studies/points", params=PROLIFIC))
+    assert "Complete with Games: at least 1, in some games Score: at least 1,000, in some games" in page
+    assert "0.75 to 1.50 USD when it is complete, and a bonus of up to 0.50 USD, which rises with score up to 2,000" in page
+    cards = words_of(begin(client, study))
+    assert "Complete with Games: at least 1. You get 0.75 USD then." in cards
+    promise = "You get 1.50 USD then, and a bonus of up to 0.50 USD, which rises with score up to 2,000."
+    assert f"Complete with Score: at least 1,000. {promise}" in cards
+    volunteer = TestClient(client.app, base_url="http://testserver")
+    form = {"version": study.content_hash, "decision": "begin"}
+    cards = words_of(volunteer.post("/studies/points/begin", data=form))
+    assert "Complete with Score: at least 1,000." in cards
+    assert "You get" not in cards, "nobody is paid through an open link"
+
+
 def begin(client, study, **more: str):
     """Agree, and follow to what comes next."""
     form = PROLIFIC | more | {"version": study.content_hash, "decision": "begin"}

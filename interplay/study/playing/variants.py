@@ -151,6 +151,11 @@ class PlayPart:
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
+    def bonus_rules(self) -> list[str]:
+        """What the bonuses count, in words, each once."""
+        return list(dict.fromkeys(one.treatment.bonus.in_words() for one in self.variants if one.treatment.bonus is not None))
+
+    @property
     def max_bonus_cents(self) -> int:
         """The largest bonus that any variant promises."""
         return max((one.treatment.bonus.max_cents for one in self.variants if one.treatment.bonus is not None), default=0)
