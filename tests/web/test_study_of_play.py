@@ -57,7 +57,9 @@ def client(archive):
     return TestClient(create_app(archive), base_url="http://testserver")
 
 
-CHOICE = TWO.replace("by_link = true", 'choice = "chosen"') + """reward = 1.50
+CHOICE = (
+    TWO.replace("by_link = true", 'choice = "chosen"')
+    + """reward = 1.50
 [[variants.requirements]]
 statistic = "score"
 required = 1000
@@ -67,6 +69,7 @@ max = 0.50
 statistic = "score"
 full_at = 2000
 """
+)
 
 
 def words_of(page) -> str:

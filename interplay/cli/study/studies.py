@@ -98,7 +98,8 @@ def open_study(
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
-            f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
+            f"Note: no proof is recorded here of {amount(len(unproved), 'instance')}, such as {unproved[0]}. Make it:  "
+            f"interplay explore prove FILE{place_options(data, database)}"
         )
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{amount(older, 'HIT')} of other versions"
@@ -310,9 +311,10 @@ def _check_instances(name: str, review: ReviewPart) -> None:
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
     """Names of instances that have no proof which is recorded here."""
-    there = {episode.id for episode in archive.episodes()}
-    proofs = {name: one.get("proofs", ()) for name, one in review.instances.items()}
-    return [name for name, own in proofs.items() if not any(proof.get("episode") in there for proof in own)]
+    from interplay.explore.evaluation.references import recorded_proof
+    from interplay.explore.instance import parse
+
+    return [name for name, one in review.instances.items() if recorded_proof(archive, parse(dict(one))) is None]
 
 
 def _look_for_agents(archive: Archive, play: PlayPart) -> None:
