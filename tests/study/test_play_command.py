@@ -118,16 +118,19 @@ def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
     two = two.replace("atari/space_invaders", "together/cooperative_pong").replace(
         "[[variants]]", '[[variants]]\nfallback = "scriptd"'
     )
-    (tmp_path / "two.toml").write_text(two.replace("[pay]", "[waiting]\npay = 0.40\n[pay]"))
-    status, out, _ = run("check two.toml")
+    two = two.replace("[pay]", "[waiting]\npay = 0.40\n[pay]")
+    (tmp_path / "two.toml").write_text(two)
+    (tmp_path / "right.toml").write_text(two.replace("scriptd", "scripted"))
+    status, out, _ = run("check right.toml")
     assert status == 0
-    assert "together/cooperative_pong; scriptd where nobody comes" in out
+    assert "together/cooperative_pong; scripted where nobody comes" in out
     assert "waiting    after 60 s without a partner: 0.40 USD" in out
     assert "codes has none for no_partner, so Prolific asks those people to return the submission" in out
-    status, _, err = run("open two.toml")
-    assert status == 2
-    assert "unknown agent 'scriptd'; did you mean 'scripted'?" in err
-    assert "It stands in variants[0]." in err
+    for verb in ("check", "open"):
+        status, _, err = run(f"{verb} two.toml")
+        assert status == 2
+        assert "unknown agent 'scriptd'; did you mean 'scripted'?" in err
+        assert "It stands in variants[0]." in err
 
 
 def test_answers_about_partners_are_listed_and_written_as_csv(run, opened):

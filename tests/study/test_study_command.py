@@ -91,11 +91,20 @@ def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
     assert "rule.toml: [judging]: min_vewing_s: is not a known key\nRemedy: did you mean 'min_viewing_s'." in err
 
 
-def test_examples_must_be_there_before_a_study_opens(run, tmp_path):
+def test_what_a_study_names_must_be_in_the_data_folder_before_it_opens(run, tmp_path):
     (tmp_path / "caves.toml").write_text(STUDY + '[[examples]]\nfile = "media/good.mp4"\ncaption = "x"\n')
-    status, _, err = run("open caves.toml")
-    assert status == 1
-    assert "examples[0]: there is no video interplay-data/media/good.mp4" in err
+    segments = STUDY.replace('tasks = ["atari/breakout"]', 'segments = { task = "atari/breakout", seconds = 1.5, number = 4 }')
+    (tmp_path / "segments.toml").write_text(segments)
+    for file, text in (
+        ("caves.toml", "examples[0]: there is no video interplay-data/media/good.mp4"),
+        ("segments.toml", "there is no game of atari/breakout to draw segments from"),
+    ):
+        refused = [run(f"{verb} {file}") for verb in ("open", "check")]
+        assert [status for status, _, _ in refused] == [1, 1]
+        assert all(text in err for _, _, err in refused), "check refuses what open does"
+    assert run("check caves.toml --data nothing")[0] == 1
+    assert run("check segments.toml --data nothing")[0] == 0, "nothing is recorded yet"
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_opening_prints_the_links_to_paste(run):
