@@ -416,8 +416,14 @@ def test_failing_the_quiz_twice_ends_with_its_own_code(archive, client, study):
     first = client.get(pass_quiz(client, study, token, right=False).headers["location"])
     assert "You have 1 attempt left." in first.text
     assert "0</strong> of" in first.text
-    second = client.get(pass_quiz(client, study, token, right=False).headers["location"])
+    ended = pass_quiz(client, study, token, right=False).headers["location"]
+    assert enrolments(archive)[0].outcome == "screened_out", "at once, whether or not somebody reads the page"
+    second = client.get(ended)
     assert "That was the last attempt." in second.text
+    assert "0</strong> of" in second.text
+    assert "OUT2" in second.text
+    again = client.get(f"/studies/caves/result?enrolment={token}")
+    assert again.status_code == 303, "loaded again it leads to the code, too"
     pass_quiz(client, study, token)  # a third one is not taken
     assert count(archive, QuizAttempt) == 2
     end = client.get(f"/studies/caves/end?enrolment={token}").text
@@ -548,6 +554,7 @@ def test_who_did_everything_on_prolific_gets_the_code(archive, client, study):
     add_answers(archive, enrolments(archive)[0].participant_id, 2)
     page = client.get(f"/studies/caves/end?enrolment={token}").text
     assert '<code class="code" data-code>DONE1</code>' in page
+    assert '<dt>You earned</dt><dd class="num"><strong>3.75 USD</strong>' in page
     assert 'href="https://app.prolific.com/submissions/complete?cc=DONE1"' in page
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 from study_world import PROLIFIC, close_study, enrolments, open_study
 
 import interplay.record
@@ -206,6 +207,21 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert "DONE1" in end, "who wanted to finish has"
     assert "Game 1: an agent" in end
     assert "secret-policy" not in end
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_questions_say_which_partner_where_an_agent_took_over(client, archive, is_blind):
+    asked = f'[play]\nblind = {str(is_blind).lower()}\n[questions]\nuse = "teamwork"\n[pay]'
+    token = token_of(begin(client, open_study(archive, STUDY.replace("[pay]", asked))))
+    add_game(archive, partner="secret-policy")
+    with archive.database.write() as session:
+        episode = session.scalars(select(EpisodeRow)).one()
+        held = {"seat": "other", "num_steps": 30, "total_reward": 0.0}
+        episode.seats.append(EpisodeSeat(actor="participant-9", actor_kind="human", position=-1, **held))
+    page = words_of(client.get("/studies/points/questions", params=token))
+    said = "Your partner changed during game 1: a person, then an agent. Please think of the one with whom you began it."
+    assert (said in page) == (not is_blind)
+    assert ("If a partner changed during a game, think of the one with whom you began it." in page) == is_blind
 
 
 def test_until_a_blind_study_is_closed_nobody_reads_who_played_its_episodes(client, archive):

@@ -323,7 +323,7 @@ def test_who_left_a_game_of_two_comes_back_and_the_bars_follow_without_a_reload(
     address = first.url
     first.goto("about:blank")
     first.goto(address)
-    first.get_by_text("Your game goes on with an agent, or is being saved.").wait_for()
+    first.get_by_text("Your last game is not over (an agent may play on for you), or it is being saved.").wait_for()
     picture(first, "back_while_it_goes_on")
     second.locator("[data-finish]").click()
     second.get_by_text("You have reached everything that is asked.", exact=True).wait_for()

@@ -97,7 +97,7 @@ def end_page(
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None, "debrief": None, "revealed": []} | context
+    context = {"visit": None, "debrief": None, "revealed": [], "attempt": None} | context
     return page(
         request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
     )

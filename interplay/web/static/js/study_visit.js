@@ -29,7 +29,7 @@ const QUICK_QUESTIONS = 25;
 const MOST_QUESTIONS = QUICK_QUESTIONS + 130;
 /** this far apart. */
 const PATIENT_MS = 5000;
-const SAVING = "Your game goes on with an agent, or is being saved. What you did is kept, and will be counted.";
+const SAVING = "Your last game is not over (an agent may play on for you), or it is being saved. What you did is kept, and will be counted.";
 const END_FIRST = "You have reached everything that is asked. Your game must end first: choose Finish below it, or play on.";
 
 export class VisitPanel {
