@@ -216,6 +216,10 @@ def test_sets_of_questions_are_taken_into_the_study_before_its_own():
     [
         ('use = "teamwrk"', "questions.use: unknown question set 'teamwrk'; did you mean 'teamwork'?"),
         ("every = 2", "questions.partner: and comparison are missing, so nothing is asked"),
+        (
+            'use = "teamwork"\npartner = [{id = "trust", text = "A?"}]',
+            "'trust' is used twice; the question set 'teamwork' has a question of this id, too",
+        ),
         ('partner = [{id = "a", text = "A?"}, {id = "a", text = "B?"}]', "questions.partner[1].id: 'a' is used twice"),
         ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: are fewer than two different answers"),
         ('comparison = [{id = "a", text = "A?", options = ["x"]}]', "questions.comparison[0].options: is not a known key"),

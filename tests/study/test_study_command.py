@@ -77,6 +77,13 @@ def test_a_good_study_is_summed_up_and_a_bad_one_is_refused_with_the_remedy(run,
     status, _, err = run("check bad.toml")
     assert status == 1
     assert "bad.toml: study.minutes: is missing" in err
+    bad = STUDY.replace("minutes", "minuts").replace('instructions = "Watch."', "").replace("reward", "rewad")
+    (tmp_path / "bad.toml").write_text(bad)
+    status, _, err = run("check bad.toml")
+    assert status == 1
+    missing, unknown = ("study.instructions", "study.minutes", "pay.reward"), ("pay.rewad", "study.minuts")
+    for fault in (*(f"{key}: is missing" for key in missing), *(f"{key}: is not a known key" for key in unknown)):
+        assert err.count(f"bad.toml: {fault}") == 1, err
 
 
 def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):

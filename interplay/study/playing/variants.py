@@ -271,16 +271,16 @@ def _bonus(table: Table) -> Bonus:
     kind = table.choice("kind", ("sliding", "linear"), "sliding")
     most = cents(table, "max")
     label = table.line("label") if "label" in table.values else ""
-    share = [_statistic(table, key, ... if kind == "sliding" else "") for key in ("correct", "out_of")]
-    if bool(share[0]) != bool(share[1]):
+    correct, out_of = (_statistic(table, key, ... if kind == "sliding" else "") for key in ("correct", "out_of"))
+    if bool(correct) != bool(out_of):
         raise table.error("correct", "stands without out_of, or out_of without it", "name both, or neither")
     bonus: Bonus
     if kind == "sliding":
         full_at = float(table.number("full_at", 200, low=1, high=1e9))
-        bonus = SlidingBonus(most, *share, full_at, label, _statistic(table, "statistic", ""))
+        bonus = SlidingBonus(most, correct, out_of, full_at, label, _statistic(table, "statistic", ""))
     else:
         full_at = float(table.number("full_at", low=1e-6, high=1e12))
-        bonus = LinearBonus(most, _statistic(table, "statistic"), full_at, label, *share)
+        bonus = LinearBonus(most, _statistic(table, "statistic"), full_at, label, correct, out_of)
     table.nothing_else()
     return bonus
 
