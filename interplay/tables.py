@@ -18,6 +18,7 @@ _OVERRIDES = "\u202d\u202e"
 """Characters that turn the order of what follows, so that a text reads otherwise than it is."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
+_STAND_INS: Mapping[Any, Any] = {str: "missing", int: 1, float: 1.0, list: [], dict: {}, bool: False}
 
 
 def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
@@ -99,6 +100,8 @@ class Table:
         where: Path of the table in the file, empty for the file itself.
         refuse: What errors are raised as.
         own: What of `values` is written at `where`; the rest comes from `[defaults]`. None if all of it is.
+        faults: Where errors of keys that are missing or unknown are collected, so that a file's are told together: something
+            stands in for what is missing. None: the first one is raised.
     """
 
     def __init__(
@@ -109,8 +112,10 @@ class Table:
         *,
         refuse: type[InterplayError],
         own: Mapping[str, Any] | None = None,
+        faults: list[InterplayError] | None = None,
     ) -> None:
         self.values = values
+        self._faults = faults
         self.source = source
         self.where = where
         self._refuse = refuse
@@ -143,7 +148,9 @@ class Table:
         self._seen.add(key)
         if key not in self.values:
             if default is ...:
-                raise self.error(key, "is missing", f"add [{key}]" if kind is dict and not self.where else f"add {key} = ...")
+                remedy = f"add [{key}]" if kind is dict and not self.where else f"add {key} = ..."
+                self._fault(self.error(key, "is missing", remedy))
+                return _STAND_INS[kind[0] if isinstance(kind, tuple) else kind]
             return default
         value = self.values[key]
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -152,11 +159,17 @@ class Table:
             raise self.error(key, f"must be {wanted}, got {value!r}", f"write {wanted} there")
         return value
 
+    def _fault(self, error: InterplayError) -> None:
+        if self._faults is None:
+            raise error
+        self._faults.append(error)
+
     def table(self, key: str, default: Any = ...) -> Table:
         """A table."""
         values = self.raw(key, dict, default)
         own = None if self._own is None else self._own.get(key, {})
-        return Table(values, self.source, ".".join(filter(None, (self.where, key))), refuse=self._refuse, own=own)
+        where = ".".join(filter(None, (self.where, key)))
+        return Table(values, self.source, where, refuse=self._refuse, own=own, faults=self._faults)
 
     def optional(self, key: str) -> Table | None:
         """A table, or None where the file has none."""
@@ -170,7 +183,8 @@ class Table:
             if not isinstance(entry, dict):
                 raise self.error(name, f"must be a table, got {entry!r}", "write a table there")
             where = ".".join(filter(None, (self.where, name)))
-            found.append(Table(entry, self.source, where, refuse=self._refuse, own=None if self.is_own(key) else {}))
+            own = None if self.is_own(key) else {}
+            found.append(Table(entry, self.source, where, refuse=self._refuse, own=own, faults=self._faults))
         return found
 
     def text(self, key: str, default: Any = ...) -> str:
@@ -211,7 +225,7 @@ class Table:
     def choice(self, key: str, known: Iterable[str], default: Any = ...) -> str:
         """One of a few words."""
         value = self.text(key, default)
-        if value not in known:
+        if value not in known and key in self.values:
             raise self.error(key, f"{value!r} is not known", nearest(value, known) or f"write {' or '.join(known)}")
         return value
 
@@ -235,7 +249,7 @@ class Table:
         for key in self.values:
             if key not in known:
                 remedy = nearest(key, known) or (f"known keys here are {', '.join(known)}" if known else "leave it out")
-                raise self.error(key, "is not a known key", remedy)
+                self._fault(self.error(key, "is not a known key", remedy))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:

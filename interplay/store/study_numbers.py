@@ -23,6 +23,7 @@ from interplay.store.models import (
     StudyVersion,
     TaskRow,
 )
+from interplay.store.studies import last_seen
 
 WORKING = "working"
 """The outcome of a visit that has not ended."""
@@ -36,9 +37,12 @@ class PersonRow(NamedTuple):
         play_s: Seconds of play in them.
         quiz: Best share of right boxes; None without an attempt.
         answers: Given in the study, in all visits of this person.
+        version: Hash of the study that the person agreed to.
         due_cents: What the ledger says that it has earned or won.
         sent_cents: What was sent for it.
-        last_game: When the last game began.
+        reward: State of the payment of the reward, as in `PayEvent`; empty before it is sent.
+        last_seen: Their last sign of life.
+        owed_cents: What is still to be sent; `study.overview` says it.
     """
 
     enrolment: str
@@ -54,9 +58,12 @@ class PersonRow(NamedTuple):
     quiz: float | None
     attempts: int
     answers: int
+    version: str
     due_cents: int
     sent_cents: int
-    last_game: datetime | None
+    reward: str
+    last_seen: datetime
+    owed_cents: int = 0
 
 
 class Funnel(NamedTuple):
@@ -112,9 +119,9 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
     ids = [row.id for row in rows]
     games = _games()
     played = {
-        enrolment: (count, float(seconds or 0), last)
-        for enrolment, count, seconds, last in session.execute(
-            select(games.c.enrolment_id, func.count(EpisodeRow.id), func.sum(EpisodeRow.duration_s), func.max(games.c.began_at))
+        enrolment: (count, float(seconds or 0))
+        for enrolment, count, seconds in session.execute(
+            select(games.c.enrolment_id, func.count(EpisodeRow.id), func.sum(EpisodeRow.duration_s))
             .join(EpisodeRow, EpisodeRow.id == games.c.episode_id, isouter=True)
             .where(games.c.enrolment_id.in_(ids))
             .group_by(games.c.enrolment_id)
@@ -138,6 +145,10 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
         )
     }
     newest = _newest().where(PayEvent.enrolment_id.in_(ids)).subquery()
+    rewards = {
+        enrolment: state
+        for enrolment, state in session.execute(select(newest.c.enrolment_id, newest.c.state).where(newest.c.kind == "reward"))
+    }
     paid = {
         (enrolment, state): int(cents)
         for enrolment, state, cents in session.execute(
@@ -156,14 +167,16 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
             outcome=row.outcome or WORKING,
             variant=row.variant,
             accepted_s=row.accepted_s,
-            games=played.get(row.id, (0, 0.0, None))[0],
-            play_s=played.get(row.id, (0, 0.0, None))[1],
+            games=played.get(row.id, (0, 0.0))[0],
+            play_s=played.get(row.id, (0, 0.0))[1],
             quiz=quiz.get(row.id, (None, 0))[0],
             attempts=quiz.get(row.id, (None, 0))[1],
             answers=given.get(f"participant-{row.participant_id}", 0),
+            version=row.study_hash,
             due_cents=paid.get((row.id, "due"), 0),
             sent_cents=paid.get((row.id, "sent"), 0),
-            last_game=played.get(row.id, (0, 0.0, None))[2],
+            reward=rewards.get(row.id, ""),
+            last_seen=last_seen(session, row),
         )
         for row in rows
     ]

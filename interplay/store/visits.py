@@ -57,13 +57,11 @@ class VariantCount(NamedTuple):
     Attributes:
         accepted_s: Seconds that count, of visits that ended.
         ended, working: Visits that did, and those of people who are at it.
-        accepted: Of those that ended, the ones that count.
     """
 
     accepted_s: float
     ended: int
     working: int
-    accepted: int
 
 
 def give_variant(session: Session, enrolment_id: str, variant: str, reason: str) -> Enrolment:
@@ -159,14 +157,13 @@ def count_variants(session: Session, study: str, now: datetime) -> dict[str, Var
             func.coalesce(func.sum(Enrolment.accepted_s), 0.0),
             func.count().filter(Enrolment.outcome.is_not(None)),
             func.count().filter(is_working),
-            func.count().filter(Enrolment.accepted_s > 0),
         )
         .where(Enrolment.study == study, Enrolment.variant.is_not(None))
         .group_by(Enrolment.variant)
     )
     return {
-        variant: VariantCount(float(accepted_s or 0), ended, working, accepted)
-        for variant, accepted_s, ended, working, accepted in session.execute(query)
+        variant: VariantCount(float(accepted_s or 0), ended, working)
+        for variant, accepted_s, ended, working in session.execute(query)
         if variant is not None
     }
 

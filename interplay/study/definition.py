@@ -15,11 +15,11 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from interplay.errors import unknown_name
+from interplay.errors import InterplayError, unknown_name
 from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
-from interplay.study.channels.base import UNPAID
+from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
@@ -192,7 +192,7 @@ class Study:
         if len(self.channels) == 1:
             return next(iter(self.channels.values()))
         for channel in self.channels.values():
-            if set(parameters) & set(marks(channel)):
+            if any(is_of(channel.name, name, marks(channel)) for name in parameters):
                 return channel
         return self.channels["open"] if "open" in self.channels else next(iter(self.channels.values()))
 
@@ -227,7 +227,17 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
         json.dumps(document)
     except TypeError:
         raise StudyError(f"{source}: holds a date or time\nRemedy: write it in quotes, as a text.") from None
-    root = Table(document, source, refuse=StudyError)
+    faults: list[InterplayError] = []
+    root = Table(document, source, refuse=StudyError, faults=faults)
+    try:
+        _take_in(root, document, folder)
+        return _study(document, source, faults)
+    except StudyError as error:
+        raise StudyError("\n".join(dict.fromkeys(map(str, (*faults, error))))) from None
+
+
+def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None:
+    """Put what a file names into its document: quizzes, instances, questions and examples."""
     part = root.optional("quiz")
     if part is not None:
         document["quiz"] = quiz_taken_in(part, folder)
@@ -247,7 +257,6 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
             )
         shown = [{"task": one.task, "video": one.video, "caption": one.caption} for one in examples]
         document["judging"] = {**judging, "examples": shown}
-    return _study(document, source)
 
 
 @cache
@@ -286,9 +295,9 @@ def _builtin_files() -> list[Path]:
     return sorted((Path(str(resources.files("interplay.study"))) / "studies").glob("*.toml"))
 
 
-def _study(document: Mapping[str, Any], source: str) -> Study:
-    """A study of a whole document."""
-    root = Table(document, source, refuse=StudyError)
+def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError] | None = None) -> Study:
+    """A study of a whole document; `faults` as of `Table`, the last of which is raised."""
+    root = Table(document, source, refuse=StudyError, faults=faults)
     head = root.table("study")
     kind = head.choice("kind", KINDS, KINDS[0])
     wage = _pay(root.optional("pay"))
@@ -317,6 +326,8 @@ def _study(document: Mapping[str, Any], source: str) -> Study:
     )
     head.nothing_else()
     root.nothing_else()
+    if faults:
+        raise faults[-1]
     paying = [name for name in study.channels if name not in UNPAID]
     if paying and study.num_answers is None and play is None:
         raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")

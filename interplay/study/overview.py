@@ -148,7 +148,20 @@ class Overview:
             page = min(page, num_pages)
             offset = (page - 1) * PEOPLE_PER_PAGE
             rows = store.people(session, study, outcome=outcome, limit=PEOPLE_PER_PAGE, offset=offset)
+        rows = [row._replace(owed_cents=self._owed_cents(row)) for row in rows]
         return PeoplePage(rows, total, page, num_pages)
+
+    def _owed_cents(self, row: PersonRow) -> int:
+        """What is still to be sent to a person; top-ups to an hourly target are worked out when you pay."""
+        if row.channel in UNPAID or row.outcome not in PAID:
+            return 0
+        reward = self._reward_cents(row.version, row.variant) if row.outcome == "done" else 0
+        return max(0, reward + row.due_cents - row.sent_cents)
+
+    def _reward_cents(self, version: str, variant: str | None) -> int:
+        study = self._studies.version(version)
+        found = None if study.play is None or variant is None else study.play.variant(variant)
+        return 0 if study.pay is None else study.pay.reward_cents if found is None else found.treatment.reward_cents
 
     def reached(self, study: str, *, hint: str = "") -> list[Reached]:
         """What visits reach of each requirement of each variant, as the study asks now. Errors as `study`."""
@@ -185,10 +198,8 @@ class Overview:
             version = self._studies.version(one.version)
             if version.pay is None or one.channel in UNPAID:
                 continue
-            variant = None if version.play is None or one.variant is None else version.play.variant(one.variant)
-            cents = version.pay.reward_cents if variant is None else variant.treatment.reward_cents
             key = (one.study, one.channel, version.pay.currency)
-            planned[key] = planned.get(key, 0) + one.num * cents
+            planned[key] = planned.get(key, 0) + one.num * self._reward_cents(one.version, one.variant)
         sums: dict[tuple[str, str, str], dict[str, int]] = {key: {} for key in planned}
         for line in lines:
             states = sums.setdefault((line.study, line.channel, line.currency), {})

@@ -46,6 +46,10 @@ test("a linear bonus stops at its most", () => {
   const rule = /** @type {const} */ ({ kind: "linear", max_cents: 300, full_at: 20000, statistic: "score" });
   assert.equal(bonusCents(rule, { score: 700 }, { score: 301 }), 16);
   assert.equal(bonusCents(rule, { score: 90000 }, {}), 300);
+  const limited = { ...rule, full_at: 700, correct: "left", out_of: "all" };
+  assert.equal(bonusCents(limited, { score: 700, left: 9, all: 10 }, {}), 270);
+  const sliding = /** @type {const} */ ({ ...limited, kind: "sliding" });
+  assert.equal(bonusCents(sliding, { score: 350, left: 9, all: 10 }, {}), 120);
 });
 
 test("numbers are written as people read them", () => {

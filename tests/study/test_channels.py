@@ -184,6 +184,25 @@ def test_a_participant_of_prolific_is_read_from_three_parameters():
     assert (arrival.hit, arrival.submit_to) == (PROLIFIC["STUDY_ID"], "")
 
 
+@pytest.mark.parametrize(
+    "spell", [str.lower, str.upper, lambda name: name.title().replace("_", ""), lambda name: name.replace("_", "-")]
+)
+@pytest.mark.parametrize(("kind", "query"), [("prolific", PROLIFIC), ("mturk", MTURK)])
+def test_parameters_of_a_platform_are_read_however_they_are_written(kind, query, spell):
+    link = {spell(name): value for name, value in query.items()}
+    assert CHANNELS[kind].arrival(link) == CHANNELS[kind].arrival(query)
+    assert refusal(CHANNELS["open"], link).startswith("this link carries ")
+    first = next(iter(link))
+    assert "twice, with different values" in refusal(CHANNELS[kind], [*query.items(), (first, "Other")])
+
+
+def test_a_link_that_half_fits_a_platform_is_refused_and_makes_no_volunteer():
+    for name in ("prolific_pid", "session_id", "prolificParticipant", "PROLIFIC"):
+        assert f"this link carries Prolific's {name if 'olificP' in name or name.isupper() else name.upper()}" in refusal(
+            CHANNELS["open"], {name: "60bf"}
+        )
+
+
 @pytest.mark.parametrize("name", PROLIFIC)
 def test_a_link_of_prolific_needs_every_parameter(name):
     channel = CHANNELS["prolific"]

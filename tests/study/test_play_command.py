@@ -56,13 +56,21 @@ def test_opening_a_study_of_play_prints_no_preview_of_pairs(run):
 
 
 def test_a_simulation_says_how_near_accepted_time_comes_to_its_targets(run):
-    status, out, _ = run("simulate crowdplay --arrivals 1000 --dropout 0.3 --seeds 3 --json")
+    status, out, _ = run("simulate crowdplay --arrivals 1000 --dropout 0.3 --seeds 20 --json")
     document = json.loads(out)
     assert status == 0
     assert document["is_within"]
     assert document["spread_ratio"] <= 0.5
-    assert len(document["runs"]) == 6
-    assert document["targets_min"]["riverraid_left"] == 360
+    assert len(document["runs"]) == 40
+    targets = document["targets_min"]
+    assert targets["riverraid_left"] == 300
+    for method in ("balanced", "random"):
+        found = [one["accepted_min"] for one in document["runs"] if one["method"] == method]
+        deviation = max(abs(minutes / targets[name] - 1) for one in found for name, minutes in one.items())
+        assert document[method]["largest_deviation"] == pytest.approx(deviation)
+    few = json.loads(run("simulate crowdplay --arrivals 900 --dropout 0.5 --seeds 2 --json")[1])
+    assert not few["is_within"], "who misses all targets evenly misses them"
+    assert few["balanced"]["mean_turned_away"] == 0
     status, out, _ = run("simulate crowdplay --arrivals 30 --seeds 1")
     assert "Spread between variants: " in out
 
@@ -110,16 +118,19 @@ def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
     two = two.replace("atari/space_invaders", "together/cooperative_pong").replace(
         "[[variants]]", '[[variants]]\nfallback = "scriptd"'
     )
-    (tmp_path / "two.toml").write_text(two.replace("[pay]", "[waiting]\npay = 0.40\n[pay]"))
-    status, out, _ = run("check two.toml")
+    two = two.replace("[pay]", "[waiting]\npay = 0.40\n[pay]")
+    (tmp_path / "two.toml").write_text(two)
+    (tmp_path / "right.toml").write_text(two.replace("scriptd", "scripted"))
+    status, out, _ = run("check right.toml")
     assert status == 0
-    assert "together/cooperative_pong; scriptd where nobody comes" in out
+    assert "together/cooperative_pong; scripted where nobody comes" in out
     assert "waiting    after 60 s without a partner: 0.40 USD" in out
     assert "codes has none for no_partner, so Prolific asks those people to return the submission" in out
-    status, _, err = run("open two.toml")
-    assert status == 2
-    assert "unknown agent 'scriptd'; did you mean 'scripted'?" in err
-    assert "It stands in variants[0]." in err
+    for verb in ("check", "open"):
+        status, _, err = run(f"{verb} two.toml")
+        assert status == 2
+        assert "unknown agent 'scriptd'; did you mean 'scripted'?" in err
+        assert "It stands in variants[0]." in err
 
 
 def test_answers_about_partners_are_listed_and_written_as_csv(run, opened):

@@ -77,6 +77,80 @@ def test_the_five_treatments_differ_in_their_incentives_alone():
     ]  # fmt: skip
 
 
+TEN_MINUTES = {"active_time": 600}
+
+
+def plain(full_at, **required):
+    """Requirements, and a bonus of 3 x min(1, score / full_at)."""
+    return TEN_MINUTES | required | {"bonus": ("linear", "score", full_at)}
+
+
+def in_order(name, kind, full_at):
+    """Aliens in an order: 50 of them and 80 % of all, and a bonus for their number and share."""
+    return TEN_MINUTES | {
+        f"{name}.good": 50,
+        f"{name}.good/{name}.all": 0.8,
+        "bonus": (kind, f"{name}.good", full_at, f"{name}.good/{name}.all"),
+    }
+
+
+def on_a_side(side, share, score, kind, full_at):
+    """A share of the time on one side, and a bonus for the score and that share."""
+    part = f"{side}_side.there/{side}_side.steps"
+    return TEN_MINUTES | {"score": score, part: share, "bonus": (kind, "score", full_at, part)}
+
+
+RELEASED = {
+    # github.com/mgerstgrasser/crowdplay, commit 4ee4b11, backend/crowdplay_backend/environments.py, line of each task.
+    "space_invaders": plain(20000, score=1000),  # 1770, space_invaders_mturk
+    "riverraid": plain(100000, score=1000),  # riverraid_mturk
+    "breakout": plain(100),  # breakout_mturk: a score is a bonus target, and nothing is required
+    "beam_rider": plain(10000),  # beam_rider_mturk: likewise
+    "qbert": plain(40000, score=1000),  # 1887, qbert_mturk
+    "montezuma_revenge": plain(5000, score=100),  # 1876, montezuma_revenge_mturk
+    "space_invaders_left": on_a_side("left", 0.9, 600, "linear", 7000),  # 597: 3 x the least of the targets
+    "space_invaders_right": on_a_side("right", 0.8, 600, "linear", 7000),  # 632
+    "riverraid_left": on_a_side("left", 0.8, 100, "sliding", 50000),  # 1028: 3 x score / 50000 x 2 (share - 0.5)
+    "riverraid_right": on_a_side("right", 0.8, 100, "sliding", 50000),  # 1067
+    "row_by_row": in_order("row_by_row", "linear", 500),  # 489
+    "inside_out": in_order("inside_out", "linear", 400),  # 561
+    "outside_in": in_order("outside_in", "linear", 400),  # 525
+    "two_competitive": plain(10000),  # 1907, space_invaders_2p_competitive_mturk
+    "two_competitive_agent": plain(10000),  # 1924
+    "two_cooperative": plain(20000),  # 1929
+    "two_cooperative_agent": plain(20000),  # 1946
+}
+# The paper has numbers for the orders alone (A.4: 50 aliens, 80 %, equation (1) with N = 200); the others are the code's.
+PAPER = RELEASED | {name: in_order(name, "sliding", 200) for name in ("row_by_row", "inside_out", "outside_in")}
+CELLS = [
+    (study, variant, cell)
+    for study, table in (("crowdplay", RELEASED), ("crowdplay-paper", PAPER))
+    for variant, cells in table.items()
+    for cell in (*cells, "cells")
+]
+
+
+@pytest.mark.parametrize(("study", "name", "cell"), CELLS)
+def test_the_variants_of_crowdplay_follow_their_sources(study, name, cell):
+    expected = {"crowdplay": RELEASED, "crowdplay-paper": PAPER}[study][name]
+    rules = builtin_studies()[study].play.variant(name).treatment
+    found = {"/".join(one.statistics): one.required for one in rules.requirements}
+    bonus = rules.bonus.__dict__
+    share = (f"{bonus['correct']}/{bonus['out_of']}",) if bonus["out_of"] else ()
+    kind = type(rules.bonus).__name__.removesuffix("Bonus").lower()
+    found["bonus"] = (kind, bonus["statistic"] or bonus["correct"], bonus["full_at"], *share)
+    assert rules.bonus.max_cents == 300
+    assert (set(found) if cell == "cells" else found[cell]) == (set(expected) if cell == "cells" else expected[cell])
+
+
+def test_the_bonus_of_a_side_is_that_of_the_released_code():
+    left = builtin_studies()["crowdplay"].play.variant("riverraid_left").treatment
+    game = {"active_time": 600.0, "score": 25000.0, "left_side.there": 9, "left_side.steps": 10}
+    assert left.earned([game]).bonus_cents == 120  # 3 x 25000 / 50000 x 2 (0.9 - 0.5)
+    beam_rider = builtin_studies()["crowdplay"].play.variant("beam_rider").treatment
+    assert beam_rider.earned([{"active_time": 600.0, "score": 9000.0}]).cents == 100 + 270  # ten active minutes are enough
+
+
 def test_the_papers_variants_play_the_tasks_that_are_there():
     play = builtin_studies()["crowdplay"].play
     assert len(play.variants) == 17
@@ -89,7 +163,7 @@ def test_the_papers_variants_play_the_tasks_that_are_there():
     assert invaders == [
         "space_invaders", "space_invaders_left", "space_invaders_right", "row_by_row", "inside_out", "outside_in",
     ]  # fmt: skip
-    assert {one.target_min for one in play.variants} == {360.0}
+    assert {one.target_min for one in play.variants} == {300.0}  # what 1,000 people can fill if 30 % leave
 
 
 REFUSED = {
@@ -142,6 +216,10 @@ def test_sets_of_questions_are_taken_into_the_study_before_its_own():
     [
         ('use = "teamwrk"', "questions.use: unknown question set 'teamwrk'; did you mean 'teamwork'?"),
         ("every = 2", "questions.partner: and comparison are missing, so nothing is asked"),
+        (
+            'use = "teamwork"\npartner = [{id = "trust", text = "A?"}]',
+            "'trust' is used twice; the question set 'teamwork' has a question of this id, too",
+        ),
         ('partner = [{id = "a", text = "A?"}, {id = "a", text = "B?"}]', "questions.partner[1].id: 'a' is used twice"),
         ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: are fewer than two different answers"),
         ('comparison = [{id = "a", text = "A?", options = ["x"]}]', "questions.comparison[0].options: is not a known key"),

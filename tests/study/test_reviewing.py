@@ -1,13 +1,18 @@
 """Studies of reviews: what their file may say, who reviews what next, and what is kept."""
 
 import json
+import re
 import secrets
+import warnings
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import interplay.record
+from interplay.cli import _run
 from interplay.store import Database
 from interplay.store.participants import add_participant
 from interplay.study import Arrival, StudyError
@@ -18,6 +23,11 @@ from interplay.study.reviewing.choosing import lacking, next_instance
 from interplay.study.reviewing.part import QUESTIONS
 from interplay.study.reviewing.reviews import VERDICT, Reviews
 from interplay.study.studies import Studies
+from interplay.web.app import create_app
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # Starlette would like another HTTP library
+    from starlette.testclient import TestClient
 
 STUDY = """
 [study]
@@ -161,3 +171,36 @@ def test_one_who_goes_away_holds_an_instance_for_an_hour(study, tmp_path):
     now[0] += timedelta(hours=2)
     assert reviews.serve(second) is not None
     database.close()
+
+
+def test_a_proof_that_is_recorded_afterwards_in_the_data_folder_is_found(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    document = {
+        "schema": 1, "name": "planks", "selected_tasks": ["mine oak_log"], "atomic_tasks_ordered": ["mine oak_log"],
+        "reasoning_graph": {"nodes": ["mine oak_log"], "edges": []}, "task_text": "Carry a log of oak.",
+        "milestones": [
+            {"task": "mine oak_log", "milestone_id": "log", "description": "It is carried.",
+             "rules": [{"type": "inventory_has", "params": {"item": "oak_log", "min_count": 1}}]}
+        ],
+        "commands": ["/fill ~0 ~0 ~4 ~0 ~2 ~4 oak_log", "/give @p stone_axe"],
+    }  # fmt: skip
+    for name in ("planks.json", "copy.json"):
+        Path(name).write_text(json.dumps(document))
+    Path("study.toml").write_text(STUDY.replace('["made", "one_more.json"]', '["copy.json"]'))
+    assert _run(["study", "open", "study.toml", "--data", "data"]) == 0
+    note = re.search(
+        r"no proof is recorded here of 1 instance, such as planks. Make it:  interplay (.*)", capsys.readouterr().out
+    )
+    assert _run(note[1].replace("FILE", "planks.json").split()) == 0, "the remedy as it is printed"
+    capsys.readouterr()
+    assert _run(["study", "open", "study.toml", "--data", "data"]) == 0
+    assert "no proof" not in capsys.readouterr().out
+    archive = interplay.record.open("data")
+    with TestClient(create_app(archive)) as client:
+        version = Studies(archive.database).get("sound").study.content_hash
+        page = client.post("/studies/sound/begin", data={"version": version, "decision": "begin"})
+        assert "planks" in page.text or "Carry a log" in page.text, page.text
+        assert "There is no recorded proof" not in page.text
+        film = client.get(f"/studies/sound/review/1/proof.mp4?{page.url.query.decode()}")
+        assert film.status_code in (200, 202), film.text
+    archive.close()

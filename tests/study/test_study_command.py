@@ -77,6 +77,13 @@ def test_a_good_study_is_summed_up_and_a_bad_one_is_refused_with_the_remedy(run,
     status, _, err = run("check bad.toml")
     assert status == 1
     assert "bad.toml: study.minutes: is missing" in err
+    bad = STUDY.replace("minutes", "minuts").replace('instructions = "Watch."', "").replace("reward", "rewad")
+    (tmp_path / "bad.toml").write_text(bad)
+    status, _, err = run("check bad.toml")
+    assert status == 1
+    missing, unknown = ("study.instructions", "study.minutes", "pay.reward"), ("pay.rewad", "study.minuts")
+    for fault in (*(f"{key}: is missing" for key in missing), *(f"{key}: is not a known key" for key in unknown)):
+        assert err.count(f"bad.toml: {fault}") == 1, err
 
 
 def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
@@ -91,11 +98,20 @@ def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
     assert "rule.toml: [judging]: min_vewing_s: is not a known key\nRemedy: did you mean 'min_viewing_s'." in err
 
 
-def test_examples_must_be_there_before_a_study_opens(run, tmp_path):
+def test_what_a_study_names_must_be_in_the_data_folder_before_it_opens(run, tmp_path):
     (tmp_path / "caves.toml").write_text(STUDY + '[[examples]]\nfile = "media/good.mp4"\ncaption = "x"\n')
-    status, _, err = run("open caves.toml")
-    assert status == 1
-    assert "examples[0]: there is no video interplay-data/media/good.mp4" in err
+    segments = STUDY.replace('tasks = ["atari/breakout"]', 'segments = { task = "atari/breakout", seconds = 1.5, number = 4 }')
+    (tmp_path / "segments.toml").write_text(segments)
+    for file, text in (
+        ("caves.toml", "examples[0]: there is no video interplay-data/media/good.mp4"),
+        ("segments.toml", "there is no game of atari/breakout to draw segments from"),
+    ):
+        refused = [run(f"{verb} {file}") for verb in ("open", "check")]
+        assert [status for status, _, _ in refused] == [1, 1]
+        assert all(text in err for _, _, err in refused), "check refuses what open does"
+    assert run("check caves.toml --data nothing")[0] == 1
+    assert run("check segments.toml --data nothing")[0] == 0, "nothing is recorded yet"
+    assert not (tmp_path / "nothing").exists()
 
 
 def test_opening_prints_the_links_to_paste(run):

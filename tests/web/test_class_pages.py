@@ -169,7 +169,7 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     assert "pupils 2" in said
     assert "minutes played 4" in said
     assert "best in Breakout 30" in said
-    assert "Ada 30 – 4 4.0 1 of 2" in said
+    assert "Ada not on the projector yet 30 – 4 4.0 1 of 2" in said
     assert "middle score 15" in said
     assert 'aria-label="Scores of the class: 1 from 0 to 5' in page.text
     projector = teacher.get(f"/classes/{made.code}?view=projector").text
@@ -212,6 +212,19 @@ def test_a_teacher_takes_a_pupil_out_who_may_join_again_as_somebody_else(app, ar
     assert [one.nickname for one in app.state.classes.pupils(made)] == ["Ada"]
     stranger = TestClient(app, base_url="http://testserver")
     assert stranger.post(f"/classes/{made.code}/take-out", data={"participant": "1"}).status_code == 403
+
+
+def test_the_projector_shows_a_nickname_once_the_teacher_has_read_it(app, made, teacher):
+    rude = app.state.classes.join(made.code, "Rude Word").pupil
+    offered = app.state.classes.join(made.code, "").pupil
+    projector = text_of(teacher.get(f"/classes/{made.code}?view=projector"))
+    assert offered.nickname in projector
+    assert "new pupil" in projector
+    assert "Rude Word" not in projector
+    mine = text_of(teacher.get(f"/classes/{made.code}"))
+    assert "Rude Word not on the projector yet" in mine
+    teacher.post(f"/classes/{made.code}/approve", data={"participant": [str(rude.participant), "x"]})
+    assert "Rude Word" in text_of(teacher.get(f"/classes/{made.code}?view=projector"))
 
 
 def test_a_phone_reads_the_link_from_the_teachers_page(teacher, made):

@@ -156,8 +156,9 @@ def test_a_study_shows_its_people_and_how_far_they_get(operator, archive, capsys
     assert "agreed and came in 2 100 %" in page
     assert "began to play 2 100 %" in page
     assert "done 1 50 %" in page
-    assert re.search(r"person 1 prolific done \S+ 2 games, 0:20 1:30 3.75 sent", page)
-    assert re.search(r"person 2 prolific at it \S+ 1 game, 0:10 – –", page)
+    assert re.search(r"person 1 prolific done \S+ 2 games, 0:20 1:30 3.75 sent approved .* ago", page)
+    assert re.search(r"person 2 prolific at it \S+ 1 game, 0:10 – – not handed in .* ago", page)
+    assert "places left" in page
     assert "person 3" not in page  # who played in no study
     assert "w1" not in page  # how the platform calls them
     assert "person 2" not in text_of(operator.get("/desk/studies/incentives-all?outcome=done"))
@@ -166,6 +167,31 @@ def test_a_study_shows_its_people_and_how_far_they_get(operator, archive, capsys
     assert document["outcomes"] == {"done": 1, "working": 1}
     first = document["reached"][0]
     assert (first["visits"], first["met"]) == (2 if first["statistic"] in ("time", "games", "score") else 0, 0)
+
+
+def test_money_that_is_owed_is_not_called_sent(tmp_path):
+    study, archive = find_study("incentives-all"), interplay.record.open(tmp_path)
+    with archive.database.write() as session:
+        studies.open_study(session, study=study.id, content_hash=study.content_hash, definition=study.to_json(), now=NOW)
+        session.add(Participant(key="key-1", created_at=NOW))
+        session.flush()
+        ended = {"arrived_at": NOW, "ended_at": NOW, "outcome": "done", "variant": study.play.variants[0].name}
+        session.add(Enrolment(id=f"{1:024x}", study=study.id, study_hash=study.content_hash, participant_id=1,
+                              channel="prolific", worker="w", assignment="a", arrival={}, **ended))  # fmt: skip
+        session.flush()
+        line = {"enrolment_id": f"{1:024x}", "currency": "USD", "detail": "", "created_at": NOW}
+        session.add(PayEvent(kind="earned", state="due", amount_cents=9, request=f"earned:{1:024x}", **line))
+    operator = TestClient(
+        create_app(archive, play=PlayServer(archive, secret=b"s" * 32, num_workers=1)),
+        headers={"Authorization": f"Bearer {operator_token(archive.root)}"},
+    )
+    page = text_of(operator.get("/desk/studies/incentives-all"))
+    assert " 0.59 owed to approve" in page, "0.50 of reward and 0.09 of bonus"
+    assert "sent" not in page.partition("person 1")[2]
+    with archive.database.write() as session:
+        session.add(PayEvent(kind="reward", state="sent", amount_cents=50, request=f"reward:{1:024x}", **line))
+    assert " 0.50 sent, 0.09 owed approved" in text_of(operator.get("/desk/studies/incentives-all"))
+    archive.close()
 
 
 def test_money_is_what_the_ledger_says(operator, archive, capsys):

@@ -208,6 +208,26 @@ def test_links_that_say_nothing_of_use_are_refused(archive, client, parameters, 
     assert count(archive, Enrolment) == 0
 
 
+@pytest.mark.parametrize(
+    ("parameters", "text"),
+    [
+        ({name.lower(): value for name, value in PROLIFIC.items()}, None),
+        ({"prolificPid": "60bf", "studyId": "5f3c"}, "the link has no SESSION_ID"),
+        ({"prolific_pid": "60bf"}, "the link has no STUDY_ID"),
+        ({"prolific_participant": "60bf"}, "the link has no PROLIFIC_PID"),
+        ({"workerid": "A1ADA"}, "the link has no assignmentId"),
+    ],
+)
+def test_a_paid_person_never_becomes_a_volunteer(archive, client, parameters, text):
+    if text is None:
+        enrolled(client, parameters)
+        assert [one.channel for one in enrolments(archive)] == ["prolific"]
+    else:
+        answer = client.get("/studies/caves", params=parameters)
+        assert (answer.status_code, text in answer.text) == (400, True)
+        assert count(archive, Enrolment) == 0
+
+
 def test_a_mistyped_study_is_not_found_and_the_nearest_is_named(client):
     page = client.get("/studies/cavs")
     assert page.status_code == 404
@@ -396,8 +416,14 @@ def test_failing_the_quiz_twice_ends_with_its_own_code(archive, client, study):
     first = client.get(pass_quiz(client, study, token, right=False).headers["location"])
     assert "You have 1 attempt left." in first.text
     assert "0</strong> of" in first.text
-    second = client.get(pass_quiz(client, study, token, right=False).headers["location"])
+    ended = pass_quiz(client, study, token, right=False).headers["location"]
+    assert enrolments(archive)[0].outcome == "screened_out", "at once, whether or not somebody reads the page"
+    second = client.get(ended)
     assert "That was the last attempt." in second.text
+    assert "0</strong> of" in second.text
+    assert "OUT2" in second.text
+    again = client.get(f"/studies/caves/result?enrolment={token}")
+    assert again.status_code == 303, "loaded again it leads to the code, too"
     pass_quiz(client, study, token)  # a third one is not taken
     assert count(archive, QuizAttempt) == 2
     end = client.get(f"/studies/caves/end?enrolment={token}").text
@@ -528,6 +554,7 @@ def test_who_did_everything_on_prolific_gets_the_code(archive, client, study):
     add_answers(archive, enrolments(archive)[0].participant_id, 2)
     page = client.get(f"/studies/caves/end?enrolment={token}").text
     assert '<code class="code" data-code>DONE1</code>' in page
+    assert '<dt>You earned</dt><dd class="num"><strong>3.75 USD</strong>' in page
     assert 'href="https://app.prolific.com/submissions/complete?cc=DONE1"' in page
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
+from sqlalchemy import select
 from study_world import PROLIFIC, close_study, enrolments, open_study
 
 import interplay.record
@@ -55,6 +56,41 @@ def archive(tmp_path):
 @pytest.fixture
 def client(archive):
     return TestClient(create_app(archive), base_url="http://testserver")
+
+
+CHOICE = (
+    TWO.replace("by_link = true", 'choice = "chosen"')
+    + """reward = 1.50
+[[variants.requirements]]
+statistic = "score"
+required = 1000
+[variants.bonus]
+kind = "linear"
+max = 0.50
+statistic = "score"
+full_at = 2000
+"""
+)
+
+
+def words_of(page) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page.text))
+
+
+def test_what_is_asked_and_paid_is_said_before_anybody_agrees_and_before_they_choose(client, archive):
+    study = open_study(archive, CHOICE)
+    page = words_of(client.get("/studies/points", params=PROLIFIC))
+    assert "Complete with Games: at least 1, in some games Score: at least 1,000, in some games" in page
+    assert "0.75 to 1.50 USD when it is complete, and a bonus of up to 0.50 USD, which rises with score up to 2,000" in page
+    cards = words_of(begin(client, study))
+    assert "Complete with Games: at least 1. You get 0.75 USD then." in cards
+    promise = "You get 1.50 USD then, and a bonus of up to 0.50 USD, which rises with score up to 2,000."
+    assert f"Complete with Score: at least 1,000. {promise}" in cards
+    volunteer = TestClient(client.app, base_url="http://testserver")
+    form = {"version": study.content_hash, "decision": "begin"}
+    cards = words_of(volunteer.post("/studies/points/begin", data=form))
+    assert "Complete with Score: at least 1,000." in cards
+    assert "You get" not in cards, "nobody is paid through an open link"
 
 
 def begin(client, study, **more: str):
@@ -171,6 +207,21 @@ def test_questions_about_the_partner_come_before_the_next_game_and_name_no_agent
     assert "DONE1" in end, "who wanted to finish has"
     assert "Game 1: an agent" in end
     assert "secret-policy" not in end
+
+
+@pytest.mark.parametrize("is_blind", [True, False])
+def test_questions_say_which_partner_where_an_agent_took_over(client, archive, is_blind):
+    asked = f'[play]\nblind = {str(is_blind).lower()}\n[questions]\nuse = "teamwork"\n[pay]'
+    token = token_of(begin(client, open_study(archive, STUDY.replace("[pay]", asked))))
+    add_game(archive, partner="secret-policy")
+    with archive.database.write() as session:
+        episode = session.scalars(select(EpisodeRow)).one()
+        held = {"seat": "other", "num_steps": 30, "total_reward": 0.0}
+        episode.seats.append(EpisodeSeat(actor="participant-9", actor_kind="human", position=-1, **held))
+    page = words_of(client.get("/studies/points/questions", params=token))
+    said = "Your partner changed during game 1: a person, then an agent. Please think of the one with whom you began it."
+    assert (said in page) == (not is_blind)
+    assert ("If a partner changed during a game, think of the one with whom you began it." in page) == is_blind
 
 
 def test_until_a_blind_study_is_closed_nobody_reads_who_played_its_episodes(client, archive):

@@ -296,6 +296,45 @@ def test_who_comes_second_is_given_the_open_seat_of_the_first(browse, host, arch
     assert one == two != three, "no seat waits any more, so the third person goes where nobody is"
 
 
+PAIR = (
+    TOGETHER[: TOGETHER.index("[[requirements]]")].replace('id = "together"', 'id = "pair"')
+    + """
+[[requirements]]
+statistic = "time"
+required = 2
+[[variants]]
+task = "overcooked/cramped_room"
+[channels.open]
+"""
+)
+
+
+def test_who_left_a_game_of_two_comes_back_and_the_bars_follow_without_a_reload(browse, host, archive):
+    open_study(archive, PAIR)
+    first, second = browse(), browse()
+    for page in (first, second):
+        page.goto(f"{host}/studies/pair")
+        agree(page)
+        page.locator("[data-start]").click()
+    for page in (second, first):
+        page.locator("#player[data-state=playing]").wait_for()
+        page.get_by_text("Your game must end first: choose Finish below it").wait_for()
+        assert page.get_by_role("button", name="Finish the study").is_disabled()
+    address = first.url
+    first.goto("about:blank")
+    first.goto(address)
+    first.get_by_text("Your last game is not over (an agent may play on for you), or it is being saved.").wait_for()
+    picture(first, "back_while_it_goes_on")
+    second.locator("[data-finish]").click()
+    second.get_by_text("You have reached everything that is asked.", exact=True).wait_for()
+    picture(second, "finish_now")
+    second.get_by_role("button", name="Finish", exact=True).last.click()
+    for page in (second, first):
+        page.get_by_text("You have reached everything that is asked. You may stop now.").wait_for()
+        assert page.locator("[data-games]").inner_text() == "1"
+    assert first.get_by_role("button", name="Finish the study").is_enabled()
+
+
 def test_one_game_at_a_time_and_only_what_the_study_gives(browse, host, archive):
     open_study(archive, CHOOSE)
     page = browse()

@@ -63,7 +63,8 @@ def explained_text(document: dict[str, Any]) -> Any:
 
 def _rule(bonus: dict[str, Any]) -> str:
     most = f"{bonus['max_cents'] / 100:.2f}"
+    counted = f"{bonus.get('statistic') or bonus['correct']} / {bonus['full_at']:g}"
+    share = f"{bonus.get('correct')} / {bonus.get('out_of')}"
     if bonus["kind"] == "sliding":
-        correct, whole = bonus["correct"], bonus["out_of"]
-        return f"{most} x min(1, {correct} / {bonus['full_at']:g}) x max(0, 2 x ({correct} / {whole} - 1/2)), rounded up"
-    return f"{most} x min(1, {bonus['statistic']} / {bonus['full_at']:g}), rounded up"
+        return f"{most} x min(1, {counted}) x max(0, 2 x ({share} - 1/2)), rounded up"
+    return f"{most} x min(1, {counted}{f', {share}' if bonus.get('out_of') else ''}), rounded up"

@@ -84,11 +84,14 @@ def _text(document: dict[str, Any]) -> Any:
         for name, target in document["targets_min"].items()
     ]
     near = "within" if document["is_within"] else "NOT within"
+    wanted = sum(target or 0 for target in document["targets_min"].values())
+    came = sum(ours["mean_accepted_min"].values())
     return Group(
         table(["variant", "#target, min", "#accepted, min", "#drawn at random, min"], rows),
         "",
         f"Largest deviation from a target: {ours['largest_deviation']:.1%}, {near} {WITHIN:.0%} "
         f"(at random {theirs['largest_deviation']:.1%}).",
+        f"Accepted in all: {came:.0f} min{f' of {wanted:g} wanted' if wanted else ''}.",
         f"Spread between variants: {ours['mean_spread']:.1%} (at random {theirs['mean_spread']:.1%}).",
         f"Of {document['arrivals']} people {ours['mean_dropped_out']:.0f} left early, and {ours['mean_turned_away']:.0f} found "
         "every target reached.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
+    has_database,
     open_archive,
     place_options,
     suite_options,
@@ -28,6 +30,7 @@ from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.record import Archive
+    from interplay.store.judging import NewSegment
     from interplay.study.definition import Study
     from interplay.study.playing.variants import PlayPart
     from interplay.study.reviewing.part import ReviewPart
@@ -44,14 +47,31 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file 
 
 
 @app.command()
-def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = False) -> None:
-    """Check a study file: texts, quiz, channels, pay, judging rules, and that its tasks exist.
+def check(
+    name: NameArgument,
+    suite: SuiteOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a study file for all that `study open` would refuse: texts, quiz, channels, pay, rules, tasks, agents, examples.
+
+    Agents, examples and games are looked for in the data folder. Before there is one, segments are not drawn.
 
     Try:  interplay study check my_study.toml
     """
+    import interplay.record
+
     study = _checked(name, suite)
+    is_there = bool(database) or has_database(data)
+    with TemporaryDirectory() as new:  # a command that only looks makes no data folder
+        archive = interplay.record.open(data if is_there else Path(new), database=database)
+        _look_for(archive, study, data)
+        if is_there:
+            _segments(archive, study, suite)
+        archive.close()
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
-    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}")
+    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{place_options(data, database)}")
     emit(_document(study), as_json=as_json, text="\n".join(lines))
 
 
@@ -72,20 +92,16 @@ def open_study(
     from interplay.judge.segments.opening import SegmentStudies
     from interplay.study.hits import Hits
     from interplay.study.studies import Studies
-    from interplay.tasks import index
 
     study = _checked(name, suite)
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
-    _look_for_examples(archive, study)
-    if study.play is not None:
-        _look_for_agents(archive, study.play)
-    segments = SegmentStudies(archive)
+    _look_for(archive, study, data)
+    drawn = _segments(archive, study, suite)
     part = Rules.from_mapping(study.judging).segments
-    drawn = [] if part is None else segments.draw(part, index(suites_with(suite))[part.task], study.content_hash)
     before = Studies(archive.database).open(study)
-    num_segments = 0 if part is None else segments.keep(study.id, study.content_hash, drawn)
+    num_segments = 0 if part is None else SegmentStudies(archive).keep(study.id, study.content_hash, drawn)
     same = before is not None and before.study.content_hash == study.content_hash
     deed = "is open" if before is None or not same else "is open already" if before.is_open else "is open again"
     deed += "" if same or before is None else " with a new version"
@@ -98,7 +114,8 @@ def open_study(
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
-            f"Note: {len(unproved)} instances have no proof recorded here, such as {unproved[0]}:  interplay explore prove"
+            f"Note: no proof is recorded here of {amount(len(unproved), 'instance')}, such as {unproved[0]}. Make it:  "
+            f"interplay explore prove FILE{place_options(data, database)}"
         )
     if older := sum(one.version != study.content_hash for one in Hits(archive.database).made(study.id)):
         which = f"{amount(older, 'HIT')} of other versions"
@@ -296,6 +313,27 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     return study
 
 
+def _look_for(archive: Archive, study: Study, data: Path) -> None:
+    """Refuse a study that names examples or agents that its data folder does not have.
+
+    Raises:
+        InterplayError: With what is missing and the remedy.
+    """
+    _look_for_examples(archive, study, data)
+    if study.play is not None:
+        _look_for_agents(archive, study.play)
+
+
+def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
+    """The segments that a study would compare; errors as `SegmentStudies.draw`."""
+    from interplay.judge import Rules
+    from interplay.judge.segments.opening import SegmentStudies
+    from interplay.tasks import index
+
+    part = Rules.from_mapping(study.judging).segments
+    return [] if part is None else SegmentStudies(archive).draw(part, index(suites_with(suite))[part.task], study.content_hash)
+
+
 def _check_instances(name: str, review: ReviewPart) -> None:
     """Refuse what is no instance.
 
@@ -310,9 +348,10 @@ def _check_instances(name: str, review: ReviewPart) -> None:
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
     """Names of instances that have no proof which is recorded here."""
-    there = {episode.id for episode in archive.episodes()}
-    proofs = {name: one.get("proofs", ()) for name, one in review.instances.items()}
-    return [name for name, own in proofs.items() if not any(proof.get("episode") in there for proof in own)]
+    from interplay.explore.evaluation.references import recorded_proof
+    from interplay.explore.instance import parse
+
+    return [name for name, one in review.instances.items() if recorded_proof(archive, parse(dict(one))) is None]
 
 
 def _look_for_agents(archive: Archive, play: PlayPart) -> None:
@@ -360,7 +399,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
             raise StudyError(str(unknown_name("statistic", one, known, hint=hint)))
 
 
-def _look_for_examples(archive: Archive, study: Study) -> None:
+def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
     """Refuse examples whose videos are not here.
 
     Raises:
@@ -373,7 +412,7 @@ def _look_for_examples(archive: Archive, study: Study) -> None:
         if not example.video.startswith("/studies/") or path.is_file():
             continue
         raise StudyError(
-            f"examples[{number}]: there is no video {path}\n"
+            f"examples[{number}]: there is no video {data / path.relative_to(archive.root)}\n"
             "Make it first (`interplay episodes export` writes an episode's video), or remove the example."
         )
 

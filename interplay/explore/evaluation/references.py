@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from interplay.errors import NotFoundError
 from interplay.explore import judgements, published
 from interplay.explore.evaluation.metrics import Reference, Result
 from interplay.explore.evaluation.people import PEOPLE, JudgementOf, beside, first_attempts
+from interplay.explore.instance import Instance
 from interplay.explore.shown import Shown
+from interplay.record import Archive
 from interplay.record.listing import listed
 from interplay.store import Database
 from interplay.store.episodes import EpisodeQuery
@@ -97,3 +101,19 @@ def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
         reached = tuple(replace(part, tick=0 if solved else None, in_order=solved) for part in one.outcomes)
         made[one.task] = replace(one, model=ORACLE, outcomes=reached, failed=None, said_done=False, episode=None, **_NOTHING)
     return list(made.values()) if any(one.num_reached for one in made.values()) else []
+
+
+def recorded_proof(archive: Archive, instance: Instance) -> tuple[str, Mapping[str, int]] | None:
+    """The newest proof of an instance that is recorded in a data folder: its episode, and when each milestone was reached.
+
+    It is one that the instance names, or one of the same version of its task, wherever the instance's file lies.
+    """
+    for named in reversed(instance.proofs):
+        with suppress(NotFoundError):
+            return archive.get(str(named.get("episode", ""))).id, named.get("milestones", {})
+    task = instance.task()
+    for one in archive.episodes(task=task, task_hash=task.content_hash, agent=ORACLE, newest_first=True):
+        judgement = judgements.kept(archive.root, one.id, task.content_hash)
+        if judgement is not None and judgement.success:
+            return one.id, judgement.reached
+    return None

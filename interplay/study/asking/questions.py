@@ -104,7 +104,9 @@ def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Q
     for entry in table.tables(kind, []):
         name = entry.name("id")
         if name in found:
-            raise entry.error("id", f"{name!r} is used twice", "give each question its own id")
+            sets = [one for one, kinds in builtin_sets().items() if any(it["id"] == name for it in kinds.get(kind, []))]
+            why = f"; the question set {sets[0]!r} has a question of this id, too" if sets else ""
+            raise entry.error("id", f"{name!r} is used twice{why}", "give each question its own id")
         answers = options
         if answers is None:
             is_text = entry.choice("kind", ("scale", "text"), "scale") == "text"

@@ -6,6 +6,7 @@ in length, and harder variants lose more people.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,7 +28,6 @@ class Stand:
         variant: Its target, its times, and how often one person may play it.
         accepted_min: Minutes that count: of visits that ended and met their requirements.
         ended: Visits of it that ended, however they did.
-        accepted: Those of them that brought accepted time.
         working: People who have it and have not ended.
         open_seats: Seats in its games that wait for one more player.
     """
@@ -37,7 +37,6 @@ class Stand:
     ended: int = 0
     working: int = 0
     open_seats: int = 0
-    accepted: int = 0
 
     def expected_min(self, minutes: float) -> float:
         """Accepted minutes of a visit on average, who dropped out counting as 0; `minutes` is what the study estimates."""
@@ -47,11 +46,15 @@ class Stand:
         """Accepted time by its target, with what people who work now will probably bring; 1 is enough."""
         return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
 
-    def lacks(self, minutes: float) -> bool:
-        """Whether one more person can bring accepted time nearer to the target than it is. Who drops out changes nothing, so
-        what matters is the length of a visit that is accepted: one more may overshoot by less than half of it."""
-        whole = (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.accepted)
-        return self.filled(minutes) + whole / (self.variant.target_min or 1.0) / 2 < 1
+    def places(self, minutes: float) -> int:
+        """How many more people it probably takes to fill the target; 0 without a target, or where nothing is missing.
+
+        >>> from interplay.study.incentives.treatment import Treatment
+        >>> Stand(Variant("pong", "atari/pong", "", (), Treatment(), target_min=100.0), 70.0, 8, working=1).places(10)
+        3
+        """
+        missing = (self.variant.target_min or 0.0) * (1 - self.filled(minutes))
+        return max(0, math.ceil(missing / self.expected_min(minutes) - 1e-9))
 
 
 class Assigned(NamedTuple):
@@ -97,12 +100,13 @@ def assign(
         now, history: As in `available`.
         minutes: What the study estimates that a visit takes.
         rng: Decides between variants that are equally filled.
-        at_target: `stop`: no variant is given once its target is filled.
+        at_target: `stop`: no variant is given once its target is filled. Nobody is sent away before that, so a target is
+            overshot by the length of a visit, and never missed while people come.
     """
     open_to = available(stands, now=now, history=history)
     waiting = [one for one in open_to if one.open_seats > 0]
     if at_target == "stop":
-        open_to = [one for one in open_to if one.lacks(minutes)]
+        open_to = [one for one in open_to if one.filled(minutes) < 1]
     if not (rest := waiting or open_to):
         return None
     least = min(one.filled(minutes) for one in rest)

@@ -27,9 +27,8 @@ class Outcome:
     Attributes:
         method: `balanced`: `balance.assign`. `random`: a draw by targets, whatever was accepted so far.
         accepted_min: Variant -> accepted minutes.
-        of_target: Variant -> accepted time by its target.
-        deviation: Largest difference of `of_target` from 1, over variants. Where more or less came in all than the targets
-            together, each variant is held against its share of what came.
+        of_target: Variant -> accepted time by its target; in a study without targets, by an equal share of all that came.
+        deviation: Largest difference of `of_target` from 1, over variants.
         spread: Standard deviation of `of_target` over variants, by its mean.
         turned_away: People who got no variant.
         dropped_out: People who left early.
@@ -88,9 +87,8 @@ def _one(play: PlayPart, method: Method, seed: int, *, minutes: float, arrivals:
             _, _, name, accepted = heapq.heappop(working)
             before = stands[name]
             stands[name] = replace(
-                before, accepted_min=before.accepted_min + accepted, ended=before.ended + 1, working=before.working - 1,
-                accepted=before.accepted + (accepted > 0),
-            )  # fmt: skip
+                before, accepted_min=before.accepted_min + accepted, ended=before.ended + 1, working=before.working - 1
+            )
 
     for person, time in enumerate(np.cumsum(gaps)):
         end_until(time)
@@ -125,19 +123,16 @@ def _outcome(
     play: PlayPart, method: Method, seed: int, stands: dict[str, Stand], turned_away: int, dropped_out: int
 ) -> Outcome:
     accepted = {name: one.accepted_min for name, one in stands.items()}
-    targets = {one.name: one.target_min or 1.0 for one in play.variants}
-    of_target = {name: accepted[name] / targets[name] for name in accepted}
-    overall = sum(accepted.values()) / sum(targets.values())
-    held = overall if play.at_target == "continue" or method == "random" else min(1.0, overall)
+    share = sum(accepted.values()) / len(accepted) or 1.0
+    of_target = {one.name: accepted[one.name] / (one.target_min or share) for one in play.variants}
     values = np.array(list(of_target.values()))
-    is_empty = overall == 0
     return Outcome(
         seed,
         method,
         accepted,
         of_target,
-        deviation=1.0 if is_empty else float(np.max(np.abs(values / held - 1))),
-        spread=0.0 if is_empty else float(values.std() / values.mean()),
+        deviation=float(np.max(np.abs(values - 1))),
+        spread=float(values.std() / values.mean()) if values.any() else 0.0,
         turned_away=turned_away,
         dropped_out=dropped_out,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -108,9 +109,26 @@ class Channel(Protocol):
         ...
 
 
-def parameters(query: Query) -> dict[str, str]:
-    """The parameters as one mapping.
+def folded(name: str) -> str:
+    """The name of a parameter, however it is written.
 
+    >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid")}
+    {'prolificpid'}
+    """
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
+    """Whether a parameter is one of these names of a platform, or begins with the name of the platform, in any spelling."""
+    name = folded(parameter)
+    return name.startswith(platform) or name in map(folded, names)
+
+
+def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
+    """The parameters as one mapping; those of a platform as it writes them, however the link did.
+
+    Args:
+        own: Names that the channel uses by choice.
     Raises:
         ArrivalError: If a name any platform uses comes twice with different values, or holds what no platform sends.
     """
@@ -120,8 +138,10 @@ def parameters(query: Query) -> dict[str, str]:
         pairs = list(every())
     else:
         pairs = list(cast(Mapping[str, str], query).items()) if isinstance(query, Mapping) else list(query)
+    known = {folded(name): name for name in (*itertools.chain(*PLATFORM_PARAMETERS.values()), *own)}
     found: dict[str, str] = {}
-    for name, value in pairs:
+    for written, value in pairs:
+        name = known.get(folded(written), written)
         if name in found and found[name] != value:
             raise ArrivalError(f"the link names {shown(name)} twice, with different values\n{AGAIN}")
         found[name] = value
@@ -142,7 +162,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
     """
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
-        carried = [name for name in names if name in found and name not in taken]
+        carried = [name for name in found if is_of(other, name, names) and name not in taken]
         if other != channel and carried:
             raise ArrivalError(
                 f"this link carries {TITLES[other]}'s {' and '.join(carried)}, "

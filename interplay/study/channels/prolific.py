@@ -17,6 +17,7 @@ from interplay.study.channels.base import (
     Query,
     check_ended,
     check_outcome,
+    folded,
     identifier,
     parameters,
     refuse_strangers,
@@ -77,7 +78,7 @@ class ProlificChannel:
                 raise StudyError(
                     f"names.{role} must be the name of a URL parameter, such as {_PLACEHOLDERS[role]!r}; got {parameter!r}"
                 )
-        if len(set(self.names.values())) < len(self.names):
+        if len(set(map(folded, self.names.values()))) < len(self.names):
             raise StudyError("names: worker, hit and assignment need three different parameters")
 
     def study_url(self, address: str) -> str:
@@ -93,7 +94,7 @@ class ProlificChannel:
 
     def arrival(self, query: Query) -> Arrival:
         """Participant, submission (`SESSION_ID` is its id in the API) and study."""
-        found = parameters(query)
+        found = parameters(query, self.names.values())
         refuse_strangers(self.name, found, own=self.names.values())
         ids = {role: identifier(found, name, example="60bf9310e8dec401be6e9615") for role, name in self.names.items()}
         return Arrival(self.name, worker=ids["worker"], assignment=ids["assignment"], hit=ids["hit"])

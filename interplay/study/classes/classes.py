@@ -7,8 +7,8 @@ opens the database then finds numbers.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -20,7 +20,16 @@ from interplay.store import classes as store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
-from interplay.study.classes.codes import ClassError, alike, new_code, new_nickname, read_code, read_nickname, shown_code
+from interplay.study.classes.codes import (
+    ClassError,
+    alike,
+    is_offered,
+    new_code,
+    new_nickname,
+    read_code,
+    read_nickname,
+    shown_code,
+)
 from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
@@ -173,6 +182,17 @@ class Classes:
             known[participant].worker = f"{row.code}/{nickname}"
             return nickname
 
+    def approve(self, code: str, participants: Iterable[int]) -> None:
+        """Let everybody in the room read the nicknames of these pupils. Writes it.
+
+        Raises:
+            NotFoundError: As `get`.
+        """
+        with self._database.write() as session:
+            lock(session)
+            row = self._row(session, code)
+            row.definition = row.definition | {"approved": sorted({*row.definition.get("approved", ()), *participants})}
+
     def take_out(self, code: str, participant: int) -> bool:
         """Take a pupil out of a class: somebody else may have the place and the nickname. What they have played stays recorded,
         and is not shown with the class any more. Writes it.
@@ -247,7 +267,11 @@ class Classes:
             games: dict[int, list[store.PlayedSeat]] = {}
             for one in store.played(session, school_class.code):
                 games.setdefault(one.participant_id, []).append(one)
-            return [_pupil(one, games.get(one.id, [])) for one in store.pupils(session, school_class.code)]
+            approved = self._row(session, school_class.code).definition.get("approved", ())
+            return [
+                replace(pupil, is_approved=pupil.is_approved or pupil.participant in approved)
+                for pupil in (_pupil(one, games.get(one.id, [])) for one in store.pupils(session, school_class.code))
+            ]
 
     # Pupils
 
@@ -327,4 +351,5 @@ def _class(row: ClassRow) -> SchoolClass:
 
 def _pupil(person: Participant, games: Sequence[store.PlayedSeat] = ()) -> Pupil:
     named = store.nickname_of(person)
-    return Pupil(person.id, named[1] if named else "", person.created_at, tuple(games))
+    name = named[1] if named else ""
+    return Pupil(person.id, name, person.created_at, tuple(games), name.startswith("#") or is_offered(name))

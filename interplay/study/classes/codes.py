@@ -98,6 +98,17 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
     raise ClassError("no nickname is free in this class")
 
 
+def is_offered(nickname: str) -> bool:
+    """Whether a nickname is one that pupils are offered, so that everybody may read it.
+
+    >>> is_offered("Silver Bee"), is_offered("Silver Toad!")
+    (True, False)
+    """
+    first, second = _words()
+    parts = nickname.split(" ")
+    return len(parts) in (2, 3) and parts[0] in first and parts[1] in second and all(part.isdigit() for part in parts[2:])
+
+
 @cache
 def _words() -> tuple[list[str], list[str]]:
     file = resources.files("interplay.study.classes") / "nicknames.toml"

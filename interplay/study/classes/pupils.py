@@ -21,12 +21,19 @@ class Pupil:
         nickname: What they are called; `#3` once nicknames were erased.
         joined_at: When they came.
         games: What they have played, the oldest first.
+        is_approved: Whether everybody in the room may read the nickname: it was offered, or the teacher has approved it.
     """
 
     participant: int
     nickname: str
     joined_at: datetime
     games: tuple[PlayedSeat, ...] = ()
+    is_approved: bool = True
+
+    @property
+    def public_name(self) -> str:
+        """What the projector and other pupils read."""
+        return self.nickname if self.is_approved else "new pupil"
 
     @property
     def tasks(self) -> list[str]:

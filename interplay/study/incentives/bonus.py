@@ -26,6 +26,7 @@ class SlidingBonus:
         out_of: Statistic that counts n_total, of which the correct ones are a part.
         full_at: N, from which number on more gives no more.
         label: What the correct ones are, as people read it; empty: the statistic's name.
+        statistic: What is counted up to N instead of the correct ones, such as the score; empty: the correct ones.
     """
 
     max_cents: int
@@ -33,11 +34,12 @@ class SlidingBonus:
     out_of: str
     full_at: float = 200
     label: str = ""
+    statistic: str = ""
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what it looks at."""
-        return (self.correct, self.out_of)
+        """Names of what it looks at, the first being what is counted up to N."""
+        return tuple(dict.fromkeys((self.statistic or self.correct, self.correct, self.out_of)))
 
     def cents(self, games: Sequence[Game]) -> int:
         """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
@@ -46,52 +48,71 @@ class SlidingBonus:
         >>> [rule.cents([{"good": good, "all": of}]) for good, of in ((200, 200), (100, 100), (150, 200), (1, 2), (0, 0))]
         [300, 150, 113, 0, 0]
         """
-        whole = total(games, self.out_of)
-        correct = max(Fraction(0), min(whole, total(games, self.correct)))  # more than all of them cannot be right
-        if whole <= 0:
-            return 0
-        amount = self.max_cents * min(Fraction(1), correct / Fraction(self.full_at)) * (2 * correct / whole - 1)
-        return max(0, math.ceil(amount))
+        part = _share(games, self.correct, self.out_of)
+        counted = total(games, self.statistic) if self.statistic else part * max(Fraction(0), total(games, self.out_of))
+        enough = min(Fraction(1), max(Fraction(0), counted) / Fraction(self.full_at))
+        return max(0, math.ceil(self.max_cents * enough * (2 * part - 1)))
 
     def in_words(self) -> str:
         """The rule, for people."""
-        words = f"rises with {self.label or readable(self.correct)} up to {self.full_at:g}"
-        return f"{words}, and with their share of all above one half"
+        counted = self.statistic or self.correct
+        words = f"rises with {self.label or readable(counted)} up to {amount(counted, self.full_at)}"
+        share = _share_of(self.correct) if self.statistic else "their share of all"
+        return f"{words}, and with {share} above one half"
 
 
 @dataclass(frozen=True)
 class LinearBonus:
     """A bonus that grows with one statistic: max_cents * min(1, x / full_at), such as with the score.
 
+    With `correct` and `out_of` it is also never more than that share of `max_cents`.
+
     Attributes:
         max_cents: Of the whole visit, hundredths of the currency.
         statistic: What counts, summed over the games of a visit.
         full_at: From which value on more gives no more.
         label: What it is, as people read it; empty: the statistic's name.
+        correct, out_of: Statistics whose share limits the bonus; empty: nothing does.
     """
 
     max_cents: int
     statistic: str
     full_at: float
     label: str = ""
+    correct: str = ""
+    out_of: str = ""
 
     @property
     def statistics(self) -> tuple[str, ...]:
         """Names of what it looks at."""
-        return (self.statistic,)
+        return tuple(dict.fromkeys(name for name in (self.statistic, self.correct, self.out_of) if name))
 
     def cents(self, games: Sequence[Game]) -> int:
         """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
 
         >>> LinearBonus(300, "score", 20000).cents([{"score": 700}, {"score": 301}])
         16
+        >>> LinearBonus(300, "score", 700, correct="left", out_of="all").cents([{"score": 700, "left": 9, "all": 10}])
+        270
         """
         share = min(Fraction(1), max(Fraction(0), total(games, self.statistic)) / Fraction(self.full_at))
-        return math.ceil(self.max_cents * share)
+        return math.ceil(self.max_cents * (min(share, _share(games, self.correct, self.out_of)) if self.out_of else share))
 
     def in_words(self) -> str:
         """The rule, for people."""
-        return f"rises with {self.label or readable(self.statistic)} up to {amount(self.statistic, self.full_at)}"
+        words = f"rises with {self.label or readable(self.statistic)} up to {amount(self.statistic, self.full_at)}"
+        share = "their share of all" if self.statistic == self.correct else _share_of(self.correct)
+        return f"{words}, but no further than {share}" if self.out_of else words
+
+
+def _share_of(statistic: str) -> str:
+    return f"the share '{readable(statistic.partition('.')[0])}'"
+
+
+def _share(games: Sequence[Game], correct: str, out_of: str) -> Fraction:
+    """A share, from 0 to 1: more than all of them cannot be right. Of nothing it is 0."""
+    whole = total(games, out_of)
+    return max(Fraction(0), min(whole, total(games, correct))) / whole if whole > 0 else Fraction(0)
 
 
 Bonus = SlidingBonus | LinearBonus

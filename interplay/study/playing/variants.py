@@ -151,6 +151,11 @@ class PlayPart:
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
+    def bonus_rules(self) -> list[str]:
+        """What the bonuses count, in words, each once."""
+        return list(dict.fromkeys(one.treatment.bonus.in_words() for one in self.variants if one.treatment.bonus is not None))
+
+    @property
     def max_bonus_cents(self) -> int:
         """The largest bonus that any variant promises."""
         return max((one.treatment.bonus.max_cents for one in self.variants if one.treatment.bonus is not None), default=0)
@@ -266,12 +271,16 @@ def _bonus(table: Table) -> Bonus:
     kind = table.choice("kind", ("sliding", "linear"), "sliding")
     most = cents(table, "max")
     label = table.line("label") if "label" in table.values else ""
+    correct, out_of = (_statistic(table, key, ... if kind == "sliding" else "") for key in ("correct", "out_of"))
+    if bool(correct) != bool(out_of):
+        raise table.error("correct", "stands without out_of, or out_of without it", "name both, or neither")
     bonus: Bonus
     if kind == "sliding":
         full_at = float(table.number("full_at", 200, low=1, high=1e9))
-        bonus = SlidingBonus(most, _statistic(table, "correct"), _statistic(table, "out_of"), full_at, label)
+        bonus = SlidingBonus(most, correct, out_of, full_at, label, _statistic(table, "statistic", ""))
     else:
-        bonus = LinearBonus(most, _statistic(table, "statistic"), float(table.number("full_at", low=1e-6, high=1e12)), label)
+        full_at = float(table.number("full_at", low=1e-6, high=1e12))
+        bonus = LinearBonus(most, _statistic(table, "statistic"), full_at, label, correct, out_of)
     table.nothing_else()
     return bonus
 

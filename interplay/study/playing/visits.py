@@ -229,9 +229,9 @@ class Visits:
         counts = store.count_variants(session, study.id, self._clock())
         stands = []
         for variant in _play_of(study).variants:
-            count = counts.get(variant.name, store.VariantCount(0.0, 0, 0, 0))
+            count = counts.get(variant.name, store.VariantCount(0.0, 0, 0))
             seats = open_seats.get(variant.name, 0)
-            stands.append(Stand(variant, count.accepted_s / 60, count.ended, count.working, seats, count.accepted))
+            stands.append(Stand(variant, count.accepted_s / 60, count.ended, count.working, seats))
         return stands
 
 

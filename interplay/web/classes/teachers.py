@@ -181,6 +181,14 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
     return see_other(f"/classes/{code}#who-played")
 
 
+@router.post("/classes/{code}/approve")
+def approve(request: Request, code: str, form: FormPairs) -> Response:
+    """Show nicknames that the teacher has read to everybody in the room."""
+    numbers = [int(value) for name, value in form if name == "participant" and value.isdecimal()]
+    classes_of(request).approve(_own_class(request, code).code, numbers)
+    return see_other(f"/classes/{code}#who-played")
+
+
 @router.post("/classes/{code}/take-out")
 def take_out(request: Request, code: str, form: FormPairs) -> Response:
     """Take a pupil out of the class, and out of the game they play."""

@@ -31,6 +31,8 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 
 ROWS_PER_PAGE = 50
 OUTCOMES = (WORKING, *channels.OUTCOMES)
+SUBMISSIONS = {"planned": "approval sent, no answer yet", "sent": "approved", "failed": "approval refused"}
+"""State of the payment of a reward -> what the platform knows of the submission."""
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
@@ -73,7 +75,7 @@ def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Re
     return desk(
         request, "desk_study.html", "/desk/studies",
         numbers=numbers, study=numbers.opened.study, people=people, outcome=wanted, outcomes=OUTCOMES, link=link,
-        working=WORKING, unpaid=UNPAID, titles=titles(request), reached=overview.reached(study),
+        working=WORKING, unpaid=UNPAID, submissions=SUBMISSIONS, titles=titles(request), reached=overview.reached(study),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Request
@@ -14,6 +15,7 @@ from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
 from interplay.study.incentives import Requirement
 from interplay.study.incentives.words import amount
+from interplay.study.playing.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates
 from interplay.web.studies.enrolments import allow_framing, enrolment_of, studies_of
@@ -41,6 +43,23 @@ def asked(requirement: Requirement) -> str:
 
 
 templates.env.filters["asked"] = asked
+
+
+def asked_in_all(play: PlayPart) -> list[tuple[str, str]]:
+    """What the variants ask for, as (label, `at least 100 to 1,000, in some games`)."""
+    found: dict[str, list[Requirement]] = {}
+    for one in (one for variant in play.variants for one in variant.treatment.requirements):
+        found.setdefault(one.label, []).append(one)
+    lines = []
+    for label, ones in found.items():
+        least, most = (in_words(one, one.required) for one in (min(ones, key=_required), max(ones, key=_required)))
+        some = ", in some games" if len(ones) < len(play.variants) else ""
+        lines.append((label, f"at least {least}{f' to {most}' if most != least else ''}{some}"))
+    return lines
+
+
+templates.env.filters["asked_in_all"] = asked_in_all
+_required = attrgetter("required")
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
@@ -78,7 +97,7 @@ def end_page(
 ) -> Response:
     """Thanks, and how to go back; `again` leads who declined to where they can agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
-    context = {"visit": None, "debrief": None, "revealed": []} | context
+    context = {"visit": None, "debrief": None, "revealed": [], "attempt": None} | context
     return page(
         request, "study_end.html", status, study=study, departure=departure, outcome=outcome, code=code, again=again, **context
     )

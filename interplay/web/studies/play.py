@@ -48,7 +48,10 @@ def play(request: Request, enrolment: Enrolled) -> Response:
     variant = visits_of(request).give(enrolment, open_seats=_open_seats(request, enrolment))
     if variant is None and version.play.choice == "chosen" and (offered := visits_of(request).offered(enrolment)):
         cards = [(one, find_task(request, one.task)) for one in offered]
-        return page(request, "study_choose.html", study=version, cards=cards, token=token_of(request, enrolment))
+        is_paid = enrolment.channel not in UNPAID and version.pay is not None
+        return page(
+            request, "study_choose.html", study=version, cards=cards, token=token_of(request, enrolment), is_paid=is_paid
+        )
     if variant is None:
         return see_other(end_address(request, enrolment))
     if enrolment.variant is None and next_step(facts_of(request, enrolment)) != "work":  # what was given has a quiz

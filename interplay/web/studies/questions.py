@@ -42,5 +42,5 @@ def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[s
     return page(
         request, "study_questions.html", 422 if problem else 200,
         study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),
-        is_finishing=FINISHING in request.query_params,
+        is_finishing=FINISHING in request.query_params, is_blind=study.play is not None and study.play.is_blind,
     )  # fmt: skip

@@ -6,15 +6,15 @@ Nothing here says who or what made an instance: pictures and films are addressed
 from __future__ import annotations
 
 import dataclasses
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 
-from interplay.errors import NotFoundError
 from interplay.explore import views
+from interplay.explore.evaluation.references import recorded_proof
 from interplay.explore.instance import Instance, parse
 from interplay.explore.rule_words import in_words
 from interplay.play.beside.films import NOW, SOON, Films
@@ -78,7 +78,7 @@ def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields)
 @router.get("/studies/{study}/review/{place}/{view}.png")
 def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Response:
     """One picture of the scene."""
-    instance = _shown(request, enrolment, place)
+    instance = _instance(_shown(request, enrolment, place))
     if view not in _VIEWS:
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
     from interplay.explore.make import scene_pictures  # brings the renderer
@@ -89,9 +89,9 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
 @router.api_route("/studies/{study}/review/{place}/proof.mp4", methods=["GET", "HEAD"])
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     """The film of the proof; 202 while the server makes it."""
-    instance = _shown(request, enrolment, place)
+    served = _shown(request, enrolment, place)
     archive: Archive = request.app.state.archive
-    episode = _proof_of(archive, instance)
+    episode, _ = _proof_of(archive, served)
     if episode is None:
         raise HTTPException(404, "there is no recorded proof of this task on this server")
     path = archive.video_path(episode)
@@ -121,8 +121,8 @@ def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None
     return served
 
 
-def _shown(request: Request, enrolment: Enrolment, place: int) -> Instance:
-    """The instance whose pictures and film they may see.
+def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
+    """What they may see pictures and the film of.
 
     Raises:
         HTTPException: 403 if they review no more, 404 where they saw nothing.
@@ -130,7 +130,7 @@ def _shown(request: Request, enrolment: Enrolment, place: int) -> Instance:
     served = _served(request, enrolment, place)
     if served is None:
         raise HTTPException(403, "this visit shows no more tasks; go on with the study to see why")
-    return _instance(served)
+    return served
 
 
 def _before(served: Served) -> dict[str, str]:
@@ -142,17 +142,16 @@ def _before(served: Served) -> dict[str, str]:
 
 
 def _instance(served: Served) -> Instance:
-    """Without its proofs and where it comes from, which pages must not tell."""
-    return dataclasses.replace(parse(dict(served.document)), source={}, proofs=tuple(served.document.get("proofs", ())))
+    """Without its proofs and where it comes from, which pages must not tell: edges look alike, whatever a proof found."""
+    return dataclasses.replace(parse(dict(served.document)), source={}, proofs=())
 
 
-def _proof_of(archive: Archive, instance: Instance) -> str | None:
-    """The episode of a proof that is recorded here."""
-    found = [str(one.get("episode", "")) for one in instance.proofs]
-    for episode in filter(None, reversed(found)):
-        with suppress(NotFoundError):
-            return archive.get(episode).id
-    return None
+def _proof_of(archive: Archive, served: Served) -> tuple[str | None, Mapping[str, Any]]:
+    """The episode of a proof that is recorded here, and when it reached each milestone; without one, when the last proof that
+    the instance names did."""
+    instance = parse(dict(served.document))
+    said = instance.proofs[-1].get("milestones", {}) if instance.proofs else {}
+    return recorded_proof(archive, instance) or (None, said)
 
 
 def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = "") -> Response:
@@ -161,8 +160,7 @@ def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[st
     study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
     archive: Archive = request.app.state.archive
     instance = _instance(served)
-    blind = dataclasses.replace(instance, proofs=())  # edges look alike, whatever a proof found
-    episode = _proof_of(archive, instance)
+    episode, ticks = _proof_of(archive, served)
     if episode is not None and not archive.video_path(episode).exists():
         request.app.state.films.wanted(episode, SOON)
     query = urlencode({PARAMETER: token_of(request, enrolment)})
@@ -170,9 +168,9 @@ def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[st
     return page(
         request, "review.html", 422 if problem else 200,
         study=study, served=served, query=query, problem=problem, given=given, questions=QUESTIONS,
-        goal=" ".join(instance.task_text.split()), carried=scene_pictures.about(archive.root, blind)["carried"],
-        views=shown, graph=graph(blind), milestones=_milestones(blind), has_proof=episode is not None,
-        reached=_reached(instance), wanted=facts.num_wanted, num_done=facts.num_answers,
+        goal=" ".join(instance.task_text.split()), carried=scene_pictures.about(archive.root, instance)["carried"],
+        views=shown, graph=graph(instance), milestones=_milestones(instance), has_proof=episode is not None,
+        reached=_reached(instance, ticks), wanted=facts.num_wanted, num_done=facts.num_answers,
     )  # fmt: skip
 
 
@@ -188,9 +186,8 @@ def _milestones(instance: Instance) -> list[dict[str, str]]:
     ]
 
 
-def _reached(instance: Instance) -> list[dict[str, Any]]:
-    """When the last proof reached each milestone, in seconds, first one first."""
-    ticks: Any = instance.proofs[-1].get("milestones", {}) if instance.proofs else {}
+def _reached(instance: Instance, ticks: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """When a proof reached each milestone, in seconds, first one first."""
     found = [(ticks[one.id], one.task) for one in instance.milestones if isinstance(ticks.get(one.id), int)]
     return [{"task": _words(task), "second": f"{tick / 20:.1f}"} for tick, task in sorted(found)]
 

@@ -85,6 +85,9 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
         return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
     if not is_taken:
         return see_other(next_address(request, enrolment))
+    if next_step(facts_of(request, enrolment)) == "end":  # the last attempt: who closes the page now is not waited for
+        finish_if_due(request, enrolment, facts_of(request, enrolment))
+        return see_other(end_address(request, enrolment))
     # Shown at an address of its own: loading it again takes no second attempt.
     return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
 
@@ -93,14 +96,12 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
     """How the last attempt went, and what comes next; not which boxes were right."""
     study, attempts, part = _study_of(request, enrolment), studies_of(request).attempts(enrolment), _quiz_of(request, enrolment)
-    if not attempts or part is None:
+    if not attempts or part is None or next_step(facts_of(request, enrolment)) == "end":
         return see_other(next_address(request, enrolment))
-    quiz = part.quiz
     return page(
         request, "study_result.html",
-        study=study, attempt=attempts[-1], num_boxes=quiz.num_boxes, num_right=round(attempts[-1].share * quiz.num_boxes),
-        pass_share=quiz.pass_share, left=max(0, part.attempts - len(attempts)), next=next_address(request, enrolment),
-        **_tokens(request, enrolment),
+        study=study, attempt=attempts[-1], quiz=part.quiz, left=part.attempts - len(attempts),
+        next=next_address(request, enrolment), **_tokens(request, enrolment),
     )  # fmt: skip
 
 
@@ -183,11 +184,14 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
     departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
     visit = None if study.play is None else progress_of(request, enrolment)
     debrief = debrief_of(request, study, enrolment)
+    part, attempts = _quiz_of(request, enrolment), studies_of(request).attempts(enrolment)
+    failed = part is not None and enrolment.outcome == "screened_out" and bool(attempts) and not attempts[-1].passed
     may_enter = request.app.state.raffle_entries.may_enter(enrolment)
     return end_page(
         request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, debrief=debrief,
         status=status, may_enter=may_enter, revealed=visits_of(request).revealed(enrolment),
         has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
+        attempt=attempts[-1] if failed else None, quiz=None if part is None else part.quiz,
         **_tokens(request, enrolment),
     )  # fmt: skip
 

@@ -12,6 +12,7 @@ import { bonusCents, live, running } from "./visit_rules.js";
  * @property {import("./visit_rules.js").Bonus | null} bonus
  * @property {boolean} is_complete
  * @property {boolean} is_over
+ * @property {boolean} is_playing whether a game of theirs goes on, or is being saved
  * @property {boolean} is_paid
  * @property {number} bonus_cents
  * @property {number} max_bonus_cents
@@ -25,9 +26,11 @@ const ASK_AGAIN_MS = 400;
 /** A game that ended is in the catalogue within a moment; */
 const QUICK_QUESTIONS = 25;
 /** on a busy server it takes longer: then it is asked for this often, */
-const MOST_QUESTIONS = QUICK_QUESTIONS + 60;
+const MOST_QUESTIONS = QUICK_QUESTIONS + 130;
 /** this far apart. */
 const PATIENT_MS = 5000;
+const SAVING = "Your last game is not over (an agent may play on for you), or it is being saved. What you did is kept, and will be counted.";
+const END_FIRST = "You have reached everything that is asked. Your game must end first: choose Finish below it, or play on.";
 
 export class VisitPanel {
   /** @param {HTMLElement} root */
@@ -45,6 +48,8 @@ export class VisitPanel {
     document.addEventListener("interplay:hud", (event) => this.#onHud(event));
     document.addEventListener("interplay:ended", (event) => this.#onEnded(event));
     document.addEventListener("interplay:unplayed", (event) => this.#onUnplayed(event));
+    // Who left a game comes back: the others, or an agent, may still play it.
+    if (this.visit.is_playing) this.refresh((visit) => !visit.is_playing);
   }
 
   /** While a game goes on nobody finishes by mistake. @param {Event} event */
@@ -59,7 +64,13 @@ export class VisitPanel {
     if (!(event instanceof CustomEvent)) return;
     const game = running(event.detail.hud, event.detail.rate_hz);
     const { requirements, totals, bonus } = this.visit;
-    requirements.forEach((one, place) => this.#fill(place, live(one, totals, game)));
+    const goals = requirements.map((one) => live(one, totals, game));
+    goals.forEach((one, place) => this.#fill(place, one));
+    const missing = goals.findIndex((one) => one.share < 1);
+    const isReached = missing < 0;
+    if (this.isPlaying) this.#note(isReached ? END_FIRST : "");
+    const said = isReached ? "You have reached everything that is asked." : `The study asks for more: ${requirements[missing].label}, ${goals[missing].text}. You can play again.`;
+    for (const ask of document.querySelectorAll("[data-ask-visit]")) ask.textContent = said;
     if (bonus) this.#showBonus(bonusCents(bonus, totals, game));
   }
 
@@ -86,7 +97,7 @@ export class VisitPanel {
       // The server may be starting again; what was played is kept.
     }
     const asked = MOST_QUESTIONS - questions + 1;
-    if (asked >= QUICK_QUESTIONS) need(this.root, "[data-visit-note]").textContent = "What you did is kept, and will be counted. This takes a moment.";
+    if (asked >= QUICK_QUESTIONS) this.#note(SAVING);
     if (questions > 1) setTimeout(() => this.refresh(isKnown, questions - 1), asked < QUICK_QUESTIONS ? ASK_AGAIN_MS : PATIENT_MS);
   }
 
@@ -101,12 +112,19 @@ export class VisitPanel {
     const more = visit.is_paid && visit.max_bonus_cents ? ", or play on for the bonus" : "";
     const reached = `You have reached everything that is asked. You may stop now${more}.`;
     const questions = visit.has_questions ? "A few questions about your partner come next." : "";
-    need(this.root, "[data-visit-note]").textContent = questions || (visit.is_over ? "These were all the games." : visit.is_complete ? reached : "");
+    const saving = visit.is_playing && !this.isPlaying ? SAVING : "";
+    this.#note(questions || (visit.is_over ? "These were all the games." : saving || (visit.is_complete ? reached : "")));
     const next = document.querySelector("[data-again]");
     if (next && questions) next.textContent = "To the questions";
     this.#allow();
     if (visit.is_over && !questions) location.assign(visit.end);
     else if (hasWaited) location.assign(visit.leave);
+  }
+
+  /** @param {string} text */
+  #note(text) {
+    const note = need(this.root, "[data-visit-note]");
+    if (note.textContent !== text) note.textContent = text;
   }
 
   /** @param {number} place @param {{text: string, share: number}} goal */

@@ -87,10 +87,11 @@ export function live(one, totals, game) {
  * @param {Totals} game
  */
 export function bonusCents(rule, totals, game) {
-  const right = Math.max(0, sum(totals, game, (rule.kind === "sliding" ? rule.correct : rule.statistic) ?? ""));
-  const enough = Math.min(1, right / rule.full_at);
-  if (rule.kind === "linear") return Math.ceil(rule.max_cents * enough - ROUNDING);
-  const whole = sum(totals, game, rule.out_of ?? "");
-  if (whole <= 0) return 0;
-  return Math.max(0, Math.ceil(rule.max_cents * enough * (2 * Math.min(1, right / whole) - 1) - ROUNDING));
+  const whole = rule.out_of ? sum(totals, game, rule.out_of) : 0;
+  const right = Math.min(whole, Math.max(0, sum(totals, game, rule.correct ?? "")));
+  const share = whole > 0 ? right / whole : 0;
+  const counted = rule.statistic ? Math.max(0, sum(totals, game, rule.statistic)) : right;
+  const enough = Math.min(1, counted / rule.full_at);
+  const part = rule.kind === "sliding" ? enough * (2 * share - 1) : rule.out_of ? Math.min(enough, share) : enough;
+  return Math.max(0, Math.ceil(rule.max_cents * part - ROUNDING));
 }
