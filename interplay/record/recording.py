@@ -19,7 +19,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
 from interplay.record.recorder import BATCH_US, Recorder
 from interplay.record.sealed import Episode
-from interplay.record.spaces import arrow_type, copied
+from interplay.record.spaces import arrow_type, held
 from interplay.record.stepper import RecordedEpisode
 from interplay.tasks import Task
 
@@ -116,7 +116,8 @@ class Recording(gymnasium.Wrapper):
             self._rng = np.random.default_rng(seed)
         self._played = RecordedEpisode(self._world, max_steps=self._max_steps)
         observation, info = self._played.start(int(seed), options)
-        self._first = int(seed), copied(observation), dict(info)
+        kept = None if self._world.observes_view else held(self._world.observation_space, observation)
+        self._first = int(seed), kept, dict(info)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -134,7 +135,12 @@ class Recording(gymnasium.Wrapper):
             raise RecordingError(f"no episode is running:{ended} call env.reset() before env.step(action)")
         action = self._action(action)
         recorder = played.recorder or self._begin(played)
-        observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+        try:
+            observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+        except RecordingError:  # the world has taken the step: what comes after would not follow from what is recorded
+            self._finish("interrupted")
+            self._played = None
+            raise
         now_s = self._clock()
         if now_s - self._written_s >= BATCH_US / 1e6:  # the recorder's clock is the game's: an agent may think for minutes
             recorder.flush()
@@ -175,11 +181,10 @@ class Recording(gymnasium.Wrapper):
     def _action(self, action: Any) -> Any:
         """The action as it is recorded and given to the environment."""
         space = self._world.action_space
-        if isinstance(space, gymnasium.spaces.Box):
-            action = np.array(action, space.dtype)
-        if not space.contains(action):
+        kept = held(space, action)
+        if not space.contains(kept):
             raise RecordingError(f"the action {action!r} is not in {space}; nothing was done or recorded")
-        return copied(action)
+        return kept
 
     def _check_open(self) -> None:
         if self._is_closed:
