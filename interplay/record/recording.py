@@ -33,8 +33,9 @@ class Recording(gymnasium.Wrapper):
 
     Kept are actions, rewards, ends, infos and observations. Of an environment that can be made again by its registered id,
     pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
-    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video, so make it with
-    `render_mode="rgb_array"`.
+    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video if it is made with
+    `render_mode="rgb_array"`; without, there are observations only, and a grey picture. `interplay episodes verify` then proves
+    the file, and says that nothing is played again.
 
     Args:
         env: An environment for one agent, with actions and observations of the kinds that `docs/episode-format.md` lists.
@@ -225,11 +226,6 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
         raise RecordingError(
             f"{_named(env)} cannot be played again from a recording: {reason}\nSay that it is not deterministic:  "
             "Recording(env, ..., deterministic=False); of a task, env.options.deterministic = false"
-        )
-    if not replayed and env.render_mode is None:
-        why = f" cannot be played again ({reason})" if reason else " is not to be played again"
-        raise RecordingError(
-            f"{_named(env)}{why}, so a recording keeps its pictures, and it draws none\nMake it with:  {_make(env)}"
         )
     if not isinstance(task, Task):
         named = spec or EnvSpec(type(inner).__name__)
