@@ -324,7 +324,12 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
     seats = episode.header.seats
     for value in episode.raw_observations()[: num_steps + 1]:
         own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
-        yield Frame(np.asarray(gymnasium.spaces.flatten(*own), np.float32))
+        try:
+            yield Frame(np.asarray(gymnasium.spaces.flatten(*own), np.float32))
+        except ValueError:  # of a part without elements
+            raise TransitionError(
+                f"episode {episode.id} of {episode.task_id} observes {own[0]}, not a row of numbers"
+            ) from None
 
 
 def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:

@@ -193,14 +193,8 @@ def test_misuse_is_said_in_words(archive):
 @pytest.mark.parametrize(
     ("env", "options", "error"),
     [
-        (lambda: Walk(None), {}, r"Walk cannot be played again \(Gymnasium has no registered environment of this id\)"),
         (lambda: Walk("human"), {}, r"Walk was made with render_mode='human', and is recorded with 'rgb_array' or none"),
         (lambda: Walk(), {"deterministic": True}, "Say that it is not deterministic:  Recording"),
-        (
-            lambda: gymnasium.wrappers.TimeAwareObservation(gymnasium.make("CartPole-v1")),
-            {},
-            r"is wrapped by TimeAwareObservation\), .*\nMake it with:  gymnasium.make\('CartPole-v1', render_mode=",
-        ),
         (lambda: gymnasium.make("CartPole-v1"), {"task": "CartPole"}, "a task is called SUITE/NAME"),
         (lambda: make("together/cooperative_pong"), {}, "has the seats left, right, and a Recording is for one agent"),
         (lambda: make("atari/breakout"), {"task": "atari/qbert"}, "the environment plays atari/breakout; leave out task="),
