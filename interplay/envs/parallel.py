@@ -130,7 +130,7 @@ class ParallelGame(PlayableEnv):
         """
         if self.observes_view:
             return super().state_of(seat)
-        space = self._env.observation_space(self._agents[seat])
+        space: Any = self.observation_space if self._only is not None else self.observation_space[seat]  # type: ignore[index]
         return np.asarray(gymnasium.spaces.flatten(space, self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
