@@ -12,14 +12,12 @@ Temperature 0 takes the most probable action. What a policy's actions are is wri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from interplay.errors import InterplayError
-from interplay.record import spaces as recorded
 
 
 class ActionError(InterplayError):
@@ -59,11 +57,11 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
     """
     match space:
         case spaces.Discrete():
-            return int(space.start) + _choice(outputs, temperature, rng)
+            return action_at(space, _choice(outputs, temperature, rng))
         case spaces.MultiDiscrete():
             sizes = space.nvec.ravel()
             chosen = [_choice(part, temperature, rng) for part in np.split(outputs, np.cumsum(sizes)[:-1])]
-            return (np.reshape(chosen, space.shape) + space.start).astype(space.dtype)
+            return action_at(space, np.reshape(chosen, space.shape)).astype(space.dtype)
         case spaces.MultiBinary():
             chosen = [_choice(part, temperature, rng) for part in outputs.reshape(-1, 2)]
             return np.reshape(chosen, space.shape).astype(space.dtype)
@@ -82,44 +80,21 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
     raise ActionError(f"no policy here has actions in {space}")
 
 
+def action_at(space: spaces.Space[Any], index: Any) -> Any:
+    """The action at a place of a Discrete or MultiDiscrete space; places count from 0, actions from the start of their space.
+
+    Inside of learning actions are places; environments, episodes and data sets have the actions.
+    """
+    return index + space.start if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) else index
+
+
+def index_of(space: spaces.Space[Any], action: Any) -> Any:
+    """The inverse of `action_at`, for one action or an array of them."""
+    return action - space.start if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) else action
+
+
 def _choice(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
     """Drawing by Gumbel noise (argmax of logits / T + G) needs no normalisation."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.argmax(logits / temperature + rng.gumbel(size=logits.shape)))
-
-
-def to_json(space: spaces.Space[Any]) -> dict[str, Any]:
-    """A space of actions as JSON values: as in a recording (`interplay.record.spaces`), and with the bounds of boxes."""
-    document = recorded.to_json(space)
-    if isinstance(space, spaces.Box):
-        bounds = {"low": space.low, "high": space.high}
-        return document | {
-            name: [float(value) if np.isfinite(value) else None for value in bound.ravel()] for name, bound in bounds.items()
-        }
-    if isinstance(space, spaces.Dict):
-        return document | {"parts": {name: to_json(part) for name, part in space.spaces.items()}}
-    if isinstance(space, spaces.Tuple):
-        return document | {"parts": {str(index): to_json(part) for index, part in enumerate(space.spaces)}}
-    return document
-
-
-def from_json(document: Mapping[str, Any]) -> spaces.Space[Any]:
-    """The inverse of `to_json`.
-
-    Raises:
-        KeyError, ValueError, RecordingError: If it says no space.
-    """
-    match document["kind"]:
-        case "Box":
-            shape = tuple(document["shape"])
-            low, high = (
-                np.array([limit if value is None else value for value in document[name]], np.dtype(document["dtype"]))
-                for name, limit in (("low", -np.inf), ("high", np.inf))
-            )
-            return spaces.Box(low.reshape(shape), high.reshape(shape), shape, np.dtype(document["dtype"]).type)
-        case "Dict":
-            return spaces.Dict([(name, from_json(part)) for name, part in document["parts"].items()])
-        case "Tuple":
-            return spaces.Tuple([from_json(part) for part in document["parts"].values()])
-    return recorded.from_json(document)

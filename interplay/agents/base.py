@@ -354,7 +354,7 @@ def _few_decisions(
             running = [(episode, seated) for episode, seated in games if episode.outcome is None]
             decide([seated for _, seated in running])
             for episode, seated in running:
-                step = episode.step({first: seated.act()} | dict.fromkeys(others, task.keys.noop))
+                step = episode.step({first: seated.act()} | {seat: task.keys.of(seat).noop for seat in others})
                 if episode.outcome is None:
                     seated.see(step.info)
         return watched.decisions

@@ -18,6 +18,7 @@ import gymnasium
 from interplay.agents import actions, composed
 from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, shortened, unknown_name
+from interplay.record import spaces
 
 FORMAT = "interplay-policy"
 VERSION = 2
@@ -60,9 +61,9 @@ def read_description(folder: Path) -> dict[str, Any]:
             problem = check(document.get(key)) if key in document else "it is missing"
             if problem:
                 raise PolicyError(f"policy {folder.name!r}: {path}: {key!r}: {problem}\n{REMEDY}")
-    if "coding" in document and actions.from_json(document["actions"]) != composed.CHOICES:
+    if "coding" in document and spaces.from_json(document["actions"]) != composed.CHOICES:
         raise PolicyError(
-            f"policy {folder.name!r}: {path}: 'actions': they are {actions.from_json(document['actions'])}, "
+            f"policy {folder.name!r}: {path}: 'actions': they are {spaces.from_json(document['actions'])}, "
             f"expected {composed.CHOICES}, as 'coding' says\n{REMEDY}"
         )
     return document
@@ -91,7 +92,7 @@ def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping
     except (InterplayError, RuntimeError, TypeError, ValueError, OverflowError) as error:
         raise PolicyError(f"{where}: {' '.join(str(error).split())}\n{REMEDY}") from None
     given = (outputs if memory_size is None else outputs[0]).shape[1]
-    space = actions.from_json(description["actions"])
+    space = spaces.from_json(description["actions"])
     if given != (needed := actions.num_outputs(space)):
         raise PolicyError(f"{where}: its network gives {given} numbers, expected {needed} for 'actions' in {space}\n{REMEDY}")
     try:
@@ -129,7 +130,7 @@ def _observation(value: Any) -> str:
 
 def _actions(value: Any) -> str:
     try:
-        space: gymnasium.Space[Any] = actions.from_json(value)
+        space: gymnasium.Space[Any] = spaces.from_json(value)
         num_outputs = actions.num_outputs(space)
     except (InterplayError, ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError) as error:
         return f"it is {shortened(value)}, expected a space ({type(error).__name__}: {error})"

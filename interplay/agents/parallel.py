@@ -29,7 +29,6 @@ class ParallelTask(pettingzoo.ParallelEnv):
         self.agents: list[str] = []
         self._env = env
         self._rng = np.random.default_rng(0)
-        self._noop = env.task.keys.noop
         self._episode = RecordedEpisode(env)
 
     def observation_space(self, agent: str) -> gymnasium.Space:
@@ -53,7 +52,9 @@ class ParallelTask(pettingzoo.ParallelEnv):
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
         """One step of all seats that still play."""
-        acting = {seat: actions[seat] if seat in self.agents else self._noop for seat in self.possible_agents}
+        acting = {
+            seat: actions[seat] if seat in self.agents else self._env.task.keys.of(seat).noop for seat in self.possible_agents
+        }
         step = self._episode.step(acting)
         playing, is_over = self.agents, self._episode.outcome is not None
         ends = {seat: step.end_of(seat) for seat in playing}

@@ -26,6 +26,7 @@ from interplay.agents.description import (
 )
 from interplay.envs import make, pipeline
 from interplay.files import write_bytes
+from interplay.record import spaces
 from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
 
@@ -56,7 +57,7 @@ class Policy:
         self.name: str = description["name"]
         self.observation: str = description["observation"]
         self.temperature = float(description["temperature"])
-        self.space: gymnasium.Space = actions.from_json(description["actions"])
+        self.space: gymnasium.Space = spaces.from_json(description["actions"])
         self._part = pipeline(self.observation).parts[0]
         self._coding = description.get("coding")
         self._network = network
@@ -201,7 +202,7 @@ def save_policy(
         "task_hash": task.content_hash,
         "env": {"id": task.env.id, "options": dict(task.env.options)},
         "observation": observation,
-        "actions": actions.to_json(space),
+        "actions": spaces.to_json(space),
         "weights_sha256": hashlib.sha256(data).hexdigest(),
         **details,
     }

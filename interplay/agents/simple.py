@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
+import gymnasium
 import numpy as np
 
+from interplay.envs import PlayableEnv
+from interplay.record.schema import seat_spaces
 from interplay.tasks import KeyMap, Task
 
 TURN_DEGREES = 5.0
@@ -13,7 +17,8 @@ TURN_DEGREES = 5.0
 
 
 class RandomAgent:
-    """Draws uniformly from the actions that keys can give, a new one every `hold` native frames.
+    """Draws uniformly from the actions that keys can give its seat, a new one every `hold` native frames; from the seat's space
+    of actions where the keys have others.
 
     Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN. Where
     keys are composed each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only
@@ -35,16 +40,30 @@ class RandomAgent:
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Take the task's actions, each once, and the generator."""
-        self._keys = task.keys
-        if task.keys.has_table:
-            self._actions = [task.keys.noop, *(action for action in task.keys.actions.values() if action != task.keys.noop)]
+        self._use(task.keys)
         self._rng = rng
         self._count = 0
+        self._space: gymnasium.Space | None = None
+
+    def attach(self, env: PlayableEnv, seat: str) -> None:
+        """Take the actions of the seat."""
+        space = seat_spaces(env)[seat]
+        self._use(env.task.keys.of(seat))
+        if not all(map(space.contains, self._actions)):
+            self._space = deepcopy(space)
+            self._space.seed(int(self._rng.integers(2**31)))
+
+    def _use(self, keys: KeyMap) -> None:
+        self._keys = keys
+        if keys.has_table:
+            self._actions = [keys.noop, *(action for action in keys.actions.values() if action != keys.noop)]
 
     def act(self, observation: np.ndarray) -> Any:
         """A fresh draw on every `hold`-th call, the last draw otherwise."""
         if self._count % self.hold == 0:
-            if self._keys is not None and self._keys.compose:
+            if self._space is not None:
+                self._action = self._space.sample()
+            elif self._keys is not None and self._keys.compose:
                 pitch, yaw = self._rng.normal(0.0, TURN_DEGREES, 2)
                 mask = int(self._rng.integers(1 << len(self._keys.buttons))) & ~self._keys.mask({"ESC"})
                 self._action = self._keys.action(mask, (pitch, yaw))
@@ -69,6 +88,10 @@ class NoopAgent:
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
         """Remember the task's no-op."""
         self._noop = task.keys.noop
+
+    def attach(self, env: PlayableEnv, seat: str) -> None:
+        """Take the no-op of the seat."""
+        self._noop = env.task.keys.of(seat).noop
 
     def act(self, observation: np.ndarray) -> Any:
         """The no-op."""

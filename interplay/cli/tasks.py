@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 import tempfile
+import warnings
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
@@ -98,15 +99,19 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
     suite = load_suite(file)
     index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite
     playable = [task for task in suite.tasks if task.env.is_playable]
+    faults: dict[str, str] = {}
     for task in playable:
         try:
             _try_out(task)
-        except InterplayError as error:
-            raise TaskError(f"{file}: task {task.name}: {error}") from error
-    found = _rehearse(playable, steps)
-    for task, rehearsal in zip(playable, found, strict=True):
+        except Exception as error:  # a world of others may fail in any way
+            faults[task.name] = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
+    found = _rehearse([task for task in playable if task.name not in faults], steps)
+    tried = [task for task in playable if task.name not in faults]
+    for task, rehearsal in zip(tried, found, strict=True):
         if rehearsal.verdict != "good":
-            raise TaskError(f"{file}: task {task.name}: {_WORDS[rehearsal.verdict]}: {rehearsal.reason}")
+            faults[task.name] = f"{_WORDS[rehearsal.verdict]}: {rehearsal.reason}"
+    if faults:
+        raise TaskError("\n".join(f"{file}: task {name}: {fault}" for name, fault in faults.items()))
     lines = [f"{file}: {amount(len(suite.tasks), 'task')}, all good."]
     lines += [f"{task.name}: {_line(rehearsal)}" for task, rehearsal in zip(playable, found, strict=True)]
     lines.append(
@@ -186,6 +191,8 @@ def _line(found: Rehearsal) -> str:
     text = f"{amount(found.num_steps, 'step')}{episodes} {_WORDS['good']}"
     if found.num_nonfinite:
         text += f"; {found.num_nonfinite} rewards are NaN or infinite and count for nothing in totals"
+    if found.num_outside:
+        text += f"; {amount(found.num_outside, 'observation')} outside of the observation space"
     if found.left_out:
         text += f"; not recorded of info: {', '.join(found.left_out)}"
     return text
@@ -198,6 +205,7 @@ def _try_out(task: Task) -> None:
         InterplayError: If it cannot be built, a key's action is none of its own, or a statistic cannot be computed in it.
     """
     from interplay.envs import make
+    from interplay.record.schema import seat_spaces
     from interplay.statistics import try_out
 
     env = make(task)
@@ -209,19 +217,31 @@ def _try_out(task: Task) -> None:
             except InterplayError as error:
                 raise TaskError(f"statistics: {spec.name!r} cannot be computed: {error}\nRemedy: leave it out.") from None
         env.view()
-        if task.keys.compose:
-            _compare_entries(task, env.action_space)
-        if task.keys.axes:
-            _compare_axes(task, env.action_space)
-        for combination, action in task.keys.actions.items():
-            if not env.action_space.contains(action):
-                raise TaskError(
-                    f"keys.actions.{'+'.join(sorted(combination))!r}: {action!r} is not an action of {task.env.id}\n"
-                    f"Remedy: actions lie in {env.action_space}."
-                )
-        env.step(task.keys.noop)
+        noops = {}
+        for seat, space in seat_spaces(env).items():
+            keys, noops[seat] = task.keys.of(seat), task.keys.of(seat).noop
+            if keys.compose:
+                _compare_entries(task, space)
+            if keys.axes:
+                _compare_axes(task, space)
+            for combination, action in keys.actions.items():
+                if not _has(space, action):
+                    name = f"keys.seats.{seat}" if seat in task.keys.seats else "keys.actions"
+                    whose = f" for its seat {seat}" if len(task.seats) > 1 else ""
+                    own = f"; write keys.seats.{seat} where this seat has its own" if len(task.seats) > 1 else ""
+                    raise TaskError(
+                        f"{name}.{'+'.join(sorted(combination))!r}: {action!r} is not an action of {task.env.id}{whose}\n"
+                        f"Remedy: actions lie in {space}{own}."
+                    )
+        env.step(noops if len(task.seats) > 1 else noops[task.seats[0]])
     finally:
         env.close()
+
+
+def _has(space: gymnasium.Space, action: object) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of lists, which a task file has for arrays
+        return space.contains(action)
 
 
 def _compare_axes(task: Task, space: gymnasium.Space) -> None:

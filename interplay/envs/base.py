@@ -29,6 +29,54 @@ class EnvError(InterplayError):
     """A world that cannot be built or was used wrongly."""
 
 
+def reward_of(value: Any) -> float:
+    """The reward that an environment of others gave: a number, an array of one, or None, which counts as missing (NaN).
+
+    Raises:
+        EnvError: If it is anything else.
+    """
+    try:
+        return np.nan if value is None else float(np.asarray(value).item())
+    except (TypeError, ValueError):
+        raise EnvError(f"the reward is {value!r}, expected one number\nCorrect it in the environment or a wrapper.") from None
+
+
+def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray:
+    """What an environment of others drew, as uint8, shape (H, W, 3). Floats may go from 0 to 1; a channel for transparency is
+    left out where nothing is transparent.
+
+    Args:
+        before: The picture before it, of the same size.
+    Raises:
+        EnvError: If it cannot become such a picture without being changed.
+    """
+    if not isinstance(given, np.ndarray) or given.ndim != 3 or given.dtype.kind not in "biuf":
+        raise EnvError(f"{env_id} draws no picture in render_mode 'rgb_array', so people cannot play it")
+    picture = given
+    with np.errstate(invalid="ignore"):
+        if given.dtype.kind == "f" and given.min(initial=0) >= 0 and 0 < given.max(initial=0) <= 1:
+            given = picture = np.round(given * 255)
+        picture = np.ascontiguousarray(picture, np.uint8)
+    if picture.shape[2] == 4 and np.all(picture[..., 3] == 255):
+        given, picture = given[..., :3], np.ascontiguousarray(picture[..., :3])
+    if picture.shape[2] != 3 or (given.dtype != np.uint8 and not np.array_equal(picture, given)):
+        raise EnvError(
+            f"{env_id} draws pictures of {given.dtype} with shape {given.shape}, from {given.min():g} to {given.max():g}; "
+            "expected uint8 with shape (height, width, 3)\n"
+            "Convert them in its render method or in a wrapper; leave transparency out."
+        )
+    if before is not None and before.shape != picture.shape:
+        raise EnvError(
+            f"{env_id} drew a picture of shape {before.shape} and then one of {picture.shape}; an episode has one size\n"
+            "Fill or scale them to one size in its render method or in a wrapper."
+        )
+    return picture
+
+
+BLANK = np.full((64, 64, 3), 128, np.uint8)
+"""Stands where there is no picture."""
+
+
 class NoNumbersError(EnvError):
     """A world that gives pictures only was asked for numbers."""
 

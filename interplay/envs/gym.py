@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import EnvError, Frame, PlayableEnv, play_without_screen
+from interplay.envs.base import BLANK, EnvError, Frame, PlayableEnv, picture_of, play_without_screen, reward_of
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
@@ -17,7 +17,8 @@ class GymEnv(PlayableEnv):
     """A Gymnasium environment behind Interplay's door; people see its `rgb_array` rendering.
 
     Args:
-        env: The environment where somebody has made it already, for a recording; without a render mode it does not draw.
+        env: The environment where somebody has made it already, for a recording. Without a render mode it does not draw; one
+            that is not deterministic then has a grey picture.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; say false where they do not).
@@ -38,7 +39,10 @@ class GymEnv(PlayableEnv):
         self.metadata = self._env.metadata
         self._picture: np.ndarray | None = None
         self._observation: Any = None
-        self.draws = env is None or env.render_mode == "rgb_array"
+        self._renders = env is None or env.render_mode == "rgb_array"
+        self.draws = self._renders or not self.deterministic
+        if not self._renders:
+            self._picture = BLANK
         if not self.draws:
             drawn = GymEnv(task)
             drawn.reset(seed=0)
@@ -52,7 +56,8 @@ class GymEnv(PlayableEnv):
             self._env.action_space.seed(seed)
         result = self._env.reset(seed=seed, options=options)
         self._observation = result[0]
-        if self.draws:
+        if self.draws and self._renders:
+            self._picture = None
             self._picture = self.render()
         return result
 
@@ -63,9 +68,9 @@ class GymEnv(PlayableEnv):
         """
         observation, reward, terminated, truncated, info = self._env.step(action)
         self._observation = observation
-        if self.draws:
+        if self.draws and self._renders:
             self._picture = self.render()
-        return observation, float(reward), bool(terminated), bool(truncated), info
+        return observation, reward_of(reward), bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
         """What `render` drew, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
@@ -83,9 +88,7 @@ class GymEnv(PlayableEnv):
             picture = self._env.render()
         except gymnasium.error.DependencyNotInstalled as error:
             raise EnvError(f"{self.task.env.id} cannot draw its picture: {error}") from error
-        if not isinstance(picture, np.ndarray) or picture.ndim != 3:
-            raise EnvError(f"{self.task.env.id} draws no picture in render_mode 'rgb_array', so people cannot play it")
-        return np.ascontiguousarray(picture, np.uint8)
+        return picture_of(picture, self.task.env.id, self._picture)
 
     def versions(self) -> dict[str, str]:
         """Gymnasium's version and the environment's own."""

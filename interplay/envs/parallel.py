@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.base import EnvError, Frame, PlayableEnv, picture_of, reward_of
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 from interplay.wording import amount
@@ -18,7 +18,9 @@ from interplay.wording import amount
 class ParallelGame(PlayableEnv):
     """A parallel environment of PettingZoo's interface; the task's seats are its agents, in the order of its `possible_agents`.
 
-    `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward. As PettingZoo defines it,
+    `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward; of one seat its own action,
+    observation and reward. A seat whose agent joins later is idle until then: its action is ignored, its reward is 0.0, and its
+    observation is zeros. As PettingZoo defines it,
     each agent terminates or is truncated by itself; the game ends when all have. Until then a seat that is done gets reward 0.0
     and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those seats, and
     `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any agent
@@ -39,27 +41,41 @@ class ParallelGame(PlayableEnv):
         self._env = env
         self._packages = packages
         agents = list(env.possible_agents)
-        if len(agents) < 2 or len(agents) != len(task.seats):
+        if len(agents) != len(task.seats):
             seats, there = amount(len(task.seats), "seat"), amount(len(agents), "agent")
             raise EnvError(
                 f"task {task.id} has {seats}, and {name!r} has {there}: {', '.join(map(str, agents))}\n"
-                f"Name a seat for each agent, two at least, in this order:  seats = {[str(agent) for agent in agents]}"
+                f"Name a seat for each agent, in this order:  seats = {[str(agent) for agent in agents]}"
             )
         self._agents = dict(zip(task.seats, agents, strict=True))
-        self.action_space = gymnasium.spaces.Dict({seat: env.action_space(agent) for seat, agent in self._agents.items()})
+        self._only = task.seats[0] if len(task.seats) == 1 else None
+        self.action_space = self._joint({seat: env.action_space(agent) for seat, agent in self._agents.items()})
         self._seen: dict[str, Any] = {}
         self._done: dict[str, bool] = {}  # seat -> whether it terminated
         self._picture: np.ndarray | None = None
+        self._drawn: np.ndarray | None = None  # as the environment drew it
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a game."""
         super().reset(seed=seed)
         observations, infos = self._env.reset(seed=seed, options=options)
-        self._seen = {seat: observations[agent] for seat, agent in self._agents.items()}
+        self._seen = {
+            seat: observations[agent] if agent in observations else _zeros(self._env.observation_space(agent))
+            for seat, agent in self._agents.items()
+        }
         self._done = {}
+        self._drawn = None
         if self.draws:
             self._picture = self.render()
-        return dict(self._seen), self._info(infos)
+        return self._own(self._seen), self._info(infos)
+
+    def _joint(self, spaces: dict[str, gymnasium.Space]) -> gymnasium.Space:
+        """The space of values of all seats; of one seat its own."""
+        return gymnasium.spaces.Dict(spaces) if self._only is None else spaces[self._only]
+
+    def _own(self, values: dict[str, Any]) -> Any:
+        """A copy of a mapping seat -> value; of one seat its value."""
+        return dict(values) if self._only is None else values[self._only]
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
         """One step of all seats: a mapping seat -> action.
@@ -67,14 +83,18 @@ class ParallelGame(PlayableEnv):
         Raises:
             EnvError: If a seat that plays has no action, or the game is over.
         """
-        playing = self._playing()
+        playing, was_done = self._playing(), set(self._done)
+        if self._only is not None:
+            action = {self._only: action}
         if not playing:
             raise EnvError(f"task {self.task.id}: the game is not running; call reset before the next step")
         require_actions(self.task, action, playing)
         # An environment that keeps agents that are done expects an action of them too.
         acting = {agent: action[seat] for seat, agent in self._agents.items() if agent in self._env.agents and seat in action}
         observations, rewards, terminations, truncations, infos = self._env.step(acting)
-        for seat, agent in playing.items():
+        for seat, agent in self._agents.items():
+            if seat in was_done:
+                continue
             if agent in observations:
                 self._seen[seat] = observations[agent]
             if terminations.get(agent) or truncations.get(agent):
@@ -83,8 +103,8 @@ class ParallelGame(PlayableEnv):
             self._picture = self.render()
         is_over = not self._playing()
         terminated = is_over and any(self._done.values())
-        earned = {seat: float(rewards.get(agent, 0.0)) if seat in playing else 0.0 for seat, agent in self._agents.items()}
-        return dict(self._seen), earned, terminated, is_over and not terminated, self._info(infos)
+        earned = {seat: 0.0 if seat in was_done else reward_of(rewards.get(agent, 0.0)) for seat, agent in self._agents.items()}
+        return self._own(self._seen), self._own(earned), terminated, is_over and not terminated, self._info(infos)
 
     def _playing(self) -> dict[str, Any]:
         """Seats that still play, with their agents. An environment should drop agents that are done, and not every one does."""
@@ -110,7 +130,7 @@ class ParallelGame(PlayableEnv):
         """
         if self.observes_view:
             return super().state_of(seat)
-        space = self.observation_space[seat]  # type: ignore[index]
+        space: Any = self.observation_space if self._only is not None else self.observation_space[seat]  # type: ignore[index]
         return np.asarray(gymnasium.spaces.flatten(space, self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
@@ -122,9 +142,8 @@ class ParallelGame(PlayableEnv):
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""
         picture = self._env.render()
-        if not isinstance(picture, np.ndarray) or picture.ndim != 3:
-            raise EnvError(f"{self.task.env.id} draws no picture in render_mode 'rgb_array', so people cannot play it")
-        return np.ascontiguousarray(picture, np.uint8)
+        self._drawn = picture_of(picture, self.task.env.id, self._drawn)
+        return self._drawn
 
     def versions(self) -> dict[str, str]:
         """Also of the packages that play and draw it."""
@@ -139,6 +158,15 @@ class ParallelGame(PlayableEnv):
     def close(self) -> None:
         """Close the environment within."""
         self._env.close()
+
+
+def _zeros(space: gymnasium.Space) -> Any:
+    """What a seat observes before its agent is there."""
+    if isinstance(space, gymnasium.spaces.Dict):
+        return {name: _zeros(part) for name, part in space.spaces.items()}
+    if isinstance(space, gymnasium.spaces.Tuple):
+        return tuple(map(_zeros, space.spaces))
+    return "" if isinstance(space, gymnasium.spaces.Text) else np.zeros(space.shape or (), space.dtype)
 
 
 def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:

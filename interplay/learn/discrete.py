@@ -10,6 +10,8 @@ from interplay.agents.composed import is_composed
 from interplay.learn.transitions import TransitionError
 from interplay.tasks import Task
 
+NOT_LEARNED = "No algorithm here learns such actions. An agent of your own can play them; docs/agents.md shows one."
+
 
 def require_discrete(space: gymnasium.Space[Any], task: Task, algorithm: str) -> gymnasium.spaces.Discrete:
     """The space of a seat's actions, if an algorithm can learn them.
@@ -24,4 +26,4 @@ def require_discrete(space: gymnasium.Space[Any], task: Task, algorithm: str) ->
             f"the actions of {task.id} are keys and a camera; {algorithm} needs one whole number per step\n"
             f"Learn from first-person games with:  interplay learn clone --task {task.id} --out NAME"
         )
-    raise TransitionError(f"task {task.id} has actions in {space}; {algorithm} needs discrete ones")
+    raise TransitionError(f"task {task.id} has actions in {space}; {algorithm} needs discrete ones\n{NOT_LEARNED}")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 import numpy as np
 
+from interplay.agents.actions import index_of
 from interplay.agents.composed import choices_of, is_composed
 from interplay.envs import Frame, Pipeline, pipeline
 from interplay.files import alone, is_disk_full, to_disk, write_json
@@ -213,20 +214,20 @@ def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: 
     Raises:
         TransitionError: If the episode has actions of another kind.
     """
+    space: Any = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
     if composed:
-        space = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
         if space is not None and not is_composed(space):
             raise TransitionError(f"episode {episode.id} of {episode.task_id} has actions in {space}, not keys and a camera")
         parts = episode.action_parts(seat)  # refuses a seat that is not there
-        parts = {name: values[:num_steps] for name, values in parts.items()}
+        assert space is not None
+        parts = {name: index_of(space[name], values[:num_steps]) for name, values in parts.items()}
         return lambda starts: choices_of(parts, starts)
     taken = episode.actions(seat)
-    if taken.ndim != 1 or not np.issubdtype(taken.dtype, np.integer):
+    if not isinstance(space, gymnasium.spaces.Discrete):
         raise TransitionError(
-            f"episode {episode.id} of {episode.task_id} has actions of shape {taken.shape[1:]} and type {taken.dtype}; "
-            "learning here needs one whole number per step"
+            f"episode {episode.id} of {episode.task_id} has actions in {space}; learning here needs one whole number per step"
         )
-    return lambda starts: held_actions(taken[:num_steps], starts)
+    return lambda starts: held_actions(index_of(space, taken[:num_steps]), starts)
 
 
 def _streams(
@@ -237,6 +238,7 @@ def _streams(
     ended = num_steps, _ = episode.ended(asked["seat"])
     actions = actions_of(episode, asked["seat"], num_steps, composed=asked["composed"])
     labels = None if asked["composed"] else episode.labels(asked["seat"])
+    space = episode.header.action_spaces[asked["seat"] or episode.header.seats[0]]
     starts = {offset: starts_of(num_steps, view.frame_skip, offset) for offset in asked["offsets"] if num_steps}
     bases, base = {}, pictures.num_pictures
     for offset, its_starts in starts.items():
@@ -251,7 +253,9 @@ def _streams(
             "actions": actions(its_starts),
             "offsets": np.full(len(its_starts), offset),
             "episodes": np.full(len(its_starts), index),
-            "labels": np.full(len(its_starts), -1) if labels is None else held_actions(labels[:num_steps], its_starts),
+            "labels": np.full(len(its_starts), -1)
+            if labels is None
+            else held_actions(index_of(space, labels[:num_steps]), its_starts),
         }
 
 
@@ -326,7 +330,12 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
     seats = episode.header.seats
     for step, value in enumerate(episode.raw_observations()[: num_steps + 1]):
         own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
-        numbers = np.asarray(gymnasium.spaces.flatten(*own), np.float32)
+        try:
+            numbers = np.asarray(gymnasium.spaces.flatten(*own), np.float32)
+        except ValueError:  # of a part without elements
+            raise TransitionError(
+                f"episode {episode.id} of {episode.task_id} observes {own[0]}, not a row of numbers"
+            ) from None
         if not np.isfinite(numbers).all():
             raise TransitionError(
                 f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in what was seen at step {step}\n"

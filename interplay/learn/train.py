@@ -9,12 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
+
 from interplay.agents.composed import CHOICES, CODING, is_composed
 from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError, NotFoundError
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
-from interplay.learn.discrete import require_discrete
+from interplay.learn.discrete import NOT_LEARNED, require_discrete
 from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
 from interplay.learn.settings import CloneConfig
@@ -23,8 +25,6 @@ from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
 if TYPE_CHECKING:
-    import gymnasium
-
     from interplay.learn.harness.run import TrainingResult
     from interplay.learn.transitions import Transitions
     from interplay.record import Archive, Episode
@@ -155,9 +155,10 @@ def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]
     if not config.is_composed:
         return require_discrete(space, task, config.algorithm)
     if not is_composed(space):
+        bc = f"Clone one whole number per step instead:  interplay learn bc --task {task.id} --out NAME"
         raise TransitionError(
             f"task {task.id} has actions in {space}; {config.algorithm} needs keys and a camera, as the block world has them\n"
-            f"Clone one whole number per step instead:  interplay learn bc --task {task.id} --out NAME"
+            + (bc if isinstance(space, gymnasium.spaces.Discrete) else NOT_LEARNED)
         )
     return CHOICES
 

@@ -65,8 +65,8 @@ class Transitions:
         stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
         at: int64, shape (N,): the picture at which a decision was made; the next one shows what came of it.
         first: int64, shape (N,): the first picture of its stream.
-        actions: int64, shape (N,): the action held for most of its steps; shape (N, 3) for composed actions, their choices
-            (`interplay.agents.composed`).
+        actions: int64, shape (N,): the action held for most of its steps, as its place in its space, from 0; shape (N, 3) for
+            composed actions, their choices (`interplay.agents.composed`).
         rewards: float64, shape (N,): the sum over its own steps.
         terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
         steps: int32, shape (N,): the step of the episode at which it begins.
@@ -77,8 +77,8 @@ class Transitions:
         owners: int16, shape (N,): index into `names` of who acted in all its steps; -1 where several did, or nobody.
         until_takeover: int32, shape (N,): 0 where a person acted in all its steps who had taken over from an agent; n above 0
             where an agent acted at its first step, and a person took over n steps later; -1 elsewhere.
-        labels: int64, shape (N,): what an expert who was asked at each step would have done for most of its steps; -1 where
-            nobody was asked.
+        labels: int64, shape (N,): what an expert who was asked at each step would have done for most of its steps, as
+            `actions`; -1 where nobody was asked.
         counts: One entry per episode.
         names: Who acted.
     """

@@ -130,6 +130,7 @@ class Recorder:
         """
         if self._writer is not None:
             raise RecordingError(f"episode {self.episode_id} has been started already")
+        observation = self._held(observation)
         self.open()
         self.collection.begin(info, self._env.readings())
         nothing = (None,) * len(self._seats)
@@ -188,14 +189,17 @@ class Recorder:
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
             is_seen: Whether there is a picture of the view; without one there is no hash of it. False needs frames `replay`.
         Raises:
-            RecordingError: If the journal cannot be written. What was written before is kept.
+            RecordingError: If the journal cannot be written, or an action or the observation cannot be kept as it is. What came
+                before is kept.
         """
         observation, reward, terminated, truncated, info = result
+        observation = self._held(observation)
+        by_seat = {self._seats[0]: action} if len(self._seats) == 1 else action
+        actions = tuple(spaces.held(self._header.action_spaces[seat], by_seat[seat]) for seat in self._seats)
         if len(self._seats) == 1:
-            actions, rewards, owners = (action,), (float(reward),), (owner or self._owners[0],)
+            rewards, owners = (float(reward),), (owner or self._owners[0],)
             inputs: Any = timing or _NO_INPUT
         else:
-            actions = tuple(action[seat] for seat in self._seats)
             rewards = tuple(float(reward[seat]) for seat in self._seats)
             held: Any = owner or {}
             owners = tuple(held.get(seat) or first for seat, first in zip(self._seats, self._owners, strict=True))
@@ -213,6 +217,11 @@ class Recorder:
             self.oldest_us = clock_us
         if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
+
+    def _held(self, observation: Any) -> Any:
+        """What is kept of an observation."""
+        space = self._header.observation_space
+        return None if space is None else spaces.held(space, observation)
 
     def _of_painted(self, painted: Any) -> tuple[Any, ...]:
         """The columns `painted.*`."""
@@ -241,7 +250,7 @@ class Recorder:
         if self._has_view:
             row.append(env.drawn_height)
         if self._has_observation:
-            row.append(spaces.copied(observation))
+            row.append(observation)
         row.append(env.snapshot() if is_kept else None)
         if self._has_statistics:
             row.append(self.collection.state() if is_kept and self.collection.num_steps == num_steps else None)

@@ -19,7 +19,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
 from interplay.record.recorder import BATCH_US, Recorder
 from interplay.record.sealed import Episode
-from interplay.record.spaces import arrow_type, copied
+from interplay.record.spaces import arrow_type, held
 from interplay.record.stepper import RecordedEpisode
 from interplay.tasks import Task
 
@@ -33,8 +33,9 @@ class Recording(gymnasium.Wrapper):
 
     Kept are actions, rewards, ends, infos and observations. Of an environment that can be made again by its registered id,
     pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
-    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video, so make it with
-    `render_mode="rgb_array"`.
+    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video if it is made with
+    `render_mode="rgb_array"`; without, there are observations only, and a grey picture. `interplay episodes verify` then proves
+    the file, and says that nothing is played again.
 
     Args:
         env: An environment for one agent, with actions and observations of the kinds that `docs/episode-format.md` lists.
@@ -116,7 +117,8 @@ class Recording(gymnasium.Wrapper):
             self._rng = np.random.default_rng(seed)
         self._played = RecordedEpisode(self._world, max_steps=self._max_steps)
         observation, info = self._played.start(int(seed), options)
-        self._first = int(seed), copied(observation), dict(info)
+        kept = None if self._world.observes_view else held(self._world.observation_space, observation)
+        self._first = int(seed), kept, dict(info)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -134,7 +136,12 @@ class Recording(gymnasium.Wrapper):
             raise RecordingError(f"no episode is running:{ended} call env.reset() before env.step(action)")
         action = self._action(action)
         recorder = played.recorder or self._begin(played)
-        observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+        try:
+            observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+        except RecordingError:  # the world has taken the step: what comes after would not follow from what is recorded
+            self._finish("interrupted")
+            self._played = None
+            raise
         now_s = self._clock()
         if now_s - self._written_s >= BATCH_US / 1e6:  # the recorder's clock is the game's: an agent may think for minutes
             recorder.flush()
@@ -175,11 +182,10 @@ class Recording(gymnasium.Wrapper):
     def _action(self, action: Any) -> Any:
         """The action as it is recorded and given to the environment."""
         space = self._world.action_space
-        if isinstance(space, gymnasium.spaces.Box):
-            action = np.array(action, space.dtype)
-        if not space.contains(action):
+        kept = held(space, action)
+        if not space.contains(kept):
             raise RecordingError(f"the action {action!r} is not in {space}; nothing was done or recorded")
-        return copied(action)
+        return kept
 
     def _check_open(self) -> None:
         if self._is_closed:
@@ -220,11 +226,6 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
         raise RecordingError(
             f"{_named(env)} cannot be played again from a recording: {reason}\nSay that it is not deterministic:  "
             "Recording(env, ..., deterministic=False); of a task, env.options.deterministic = false"
-        )
-    if not replayed and env.render_mode is None:
-        why = f" cannot be played again ({reason})" if reason else " is not to be played again"
-        raise RecordingError(
-            f"{_named(env)}{why}, so a recording keeps its pictures, and it draws none\nMake it with:  {_make(env)}"
         )
     if not isinstance(task, Task):
         named = spec or EnvSpec(type(inner).__name__)

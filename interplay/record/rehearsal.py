@@ -39,6 +39,7 @@ class Rehearsal:
         num_steps, num_episodes: What was recorded.
         num_nonfinite: Rewards that were NaN or infinite.
         left_out: Names in its infos that are not recorded.
+        num_outside: Observations, as recorded, that are not in its observation space.
     """
 
     env: str
@@ -48,6 +49,7 @@ class Rehearsal:
     num_episodes: int
     num_nonfinite: int
     left_out: tuple[str, ...]
+    num_outside: int = 0
 
 
 class _Problem(Exception):
@@ -63,7 +65,7 @@ class _Found:
     """What has been recorded so far."""
 
     def __init__(self) -> None:
-        self.num_steps = self.num_episodes = self.num_nonfinite = 0
+        self.num_steps = self.num_episodes = self.num_nonfinite = self.num_outside = 0
         self.left_out: set[str] = set()
 
 
@@ -85,7 +87,14 @@ def rehearse(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 
         except _Problem as problem:
             verdict, reason = problem.verdict, problem.reason
     return Rehearsal(
-        task.env.id, verdict, reason, found.num_steps, found.num_episodes, found.num_nonfinite, tuple(sorted(found.left_out))
+        task.env.id,
+        verdict,
+        reason,
+        found.num_steps,
+        found.num_episodes,
+        found.num_nonfinite,
+        tuple(sorted(found.left_out)),
+        found.num_outside,
     )
 
 
@@ -143,6 +152,8 @@ def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, 
             raise _Problem("not replayed", "the frame that is read is not the one that was recorded\n" + _NOT_DETERMINISTIC)
         if len(episode.actions()) != step:
             raise _Problem("not recorded", f"{len(episode.actions())} of {step} actions are in the file")
+        if (space := episode.header.observation_space) is not None:
+            found.num_outside += sum(not space.contains(value) for value in episode.raw_observations())
     except _Problem:
         raise
     except Exception as error:

@@ -16,6 +16,9 @@ from interplay.record.recorder import Recorder
 from interplay.record.schema import InputTiming, PaintedPicture
 from interplay.statistics import Collection
 
+MAX_SEED = 2**63 - 1
+"""The largest whole number of SQLite."""
+
 
 class Step(NamedTuple):
     """What one step gave.
@@ -85,8 +88,10 @@ class RecordedEpisode:
         """Reset the world and record what it shows; returns what `env.reset` gave.
 
         Raises:
-            RecordingError: If the recording cannot begin.
+            RecordingError: If the recording cannot begin, or the seed is none that a catalogue can hold.
         """
+        if seed > MAX_SEED:
+            raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
         observation, info = self.env.reset(seed=seed, options=options)
         if self.recorder is not None:
             self.recorder.start(observation, info)

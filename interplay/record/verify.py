@@ -310,7 +310,10 @@ class _Replay:
             return "the replay is in another state than the recorded one"
         header = self._header
         if header.observation_space is not None:
-            seen = spaces.to_arrow(header.observation_space, [self._observation])[0].as_py()
+            try:
+                seen = spaces.to_arrow(header.observation_space, [self._observation])[0].as_py()
+            except RecordingError as error:  # earlier releases kept something else instead
+                return f"the replay gives what no recording holds: {str(error).splitlines()[0]}"
             if not _same(seen, rows["observation"][row]):
                 return "the replay gives another observation than the recorded one"
         if not self._is_info(rows["info"][row]):

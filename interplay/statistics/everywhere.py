@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError, plain
+from interplay.statistics.statistic import Collector, SeenStep, Setting, Statistic, StatisticError
 
 
 class Score(Collector):
@@ -55,7 +55,7 @@ class ActiveTime(Collector):
         action_s, reward_s = self._timeouts_s
         self._action_steps = round(action_s * setting.frame_rate_hz)
         self._reward_steps = round(reward_s * setting.frame_rate_hz) if reward_s else None
-        self._noop = plain(setting.noop)
+        self._noops = {seat: setting.plain_noop(seat) for seat in setting.seats}
         self.memory = {seat: {"owner": None} for seat in setting.seats}
 
     def see(self, step: SeenStep) -> None:
@@ -65,7 +65,7 @@ class ActiveTime(Collector):
             last = self.memory[seat]
             if last["owner"] != (owner := step.owners[seat]):
                 last.update(owner=owner, acted=-(10**9), earned=now - 1)
-            if action != self._noop:
+            if action != self._noops[seat]:
                 last["acted"] = now
             if step.rewards[seat]:
                 last["earned"] = now
@@ -87,7 +87,7 @@ class ActionChanges(Collector):
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """No keys are held."""
         super().begin(setting, info)
-        self.memory = {seat: plain(setting.noop) for seat in setting.seats}
+        self.memory = {seat: setting.plain_noop(seat) for seat in setting.seats}
 
     def see(self, step: SeenStep) -> None:
         """Compare with the step before."""
@@ -106,12 +106,12 @@ class ActingSteps(Collector):
         """Remember what no keys are."""
         super().begin(setting, info)
         _require_clock(setting)
-        self._noop = plain(setting.noop)
+        self._noops = {seat: setting.plain_noop(seat) for seat in setting.seats}
 
     def see(self, step: SeenStep) -> None:
         """Compare with no keys."""
         for seat, action in step.plain_actions.items():
-            if action != self._noop:
+            if action != self._noops[seat]:
                 self.counts[seat]["count"] += 1
 
 

@@ -82,6 +82,7 @@ class Setting:
         frame_rate_hz: Steps in a second of play.
         noop: The action of no keys; None where every step is an action.
         takes_turns: Whether the world waits for its players, so that steps are no time and each of them is an action.
+        noops: Seat -> its own action of no keys, where it has another one.
     """
 
     env: str
@@ -89,6 +90,11 @@ class Setting:
     frame_rate_hz: float
     noop: Any = None
     takes_turns: bool = False
+    noops: Mapping[str, Any] = field(default_factory=dict)
+
+    def plain_noop(self, seat: str) -> Any:
+        """The action of no keys in a seat, as `SeenStep.plain_actions` has actions."""
+        return plain(self.noops.get(seat, self.noop))
 
 
 @dataclass(slots=True)

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -86,6 +86,7 @@ class KeyMap:
         pointer_degrees: Degrees for one CSS pixel of mouse movement.
         turns: Button -> (pitch, yaw) in degrees per step while it is held.
         axes: The numbers of a Box action, at most one for each of `POINTERS`; empty for the other kinds of maps.
+        seats: Seat -> its own `actions`, where seats act differently; of a table map.
     """
 
     buttons: tuple[str, ...]
@@ -98,6 +99,11 @@ class KeyMap:
     pointer_degrees: float = POINTER_DEGREES
     turns: Mapping[str, tuple[float, float]] = field(default_factory=lambda: _NONE)
     axes: tuple[Axis, ...] = ()
+    seats: Mapping[str, Mapping[frozenset[str], Any]] = field(default_factory=lambda: _NONE)
+
+    def of(self, seat: str) -> KeyMap:
+        """The map of one seat."""
+        return replace(self, actions=self.seats[seat], seats=_NONE) if seat in self.seats else self
 
     @property
     def has_table(self) -> bool:
@@ -303,11 +309,16 @@ class KeyMap:
         if self.axes:
             axes = [{"pointer": one.pointer, "values": list(one.values), "buttons": list(one.buttons)} for one in self.axes]
             return document | {"axes": axes}
-        document["actions"] = {
+        document["actions"] = self._named(self.actions)
+        return document | (
+            {"seats": {seat: self._named(actions) for seat, actions in self.seats.items()}} if self.seats else {}
+        )
+
+    def _named(self, actions: Mapping[frozenset[str], Any]) -> dict[str, Any]:
+        return {
             "+".join(button for button in self.buttons if button in combination): action
-            for combination, action in self.actions.items()
+            for combination, action in actions.items()
         }
-        return document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> KeyMap:
@@ -315,10 +326,7 @@ class KeyMap:
         return cls(
             tuple(document["buttons"]),
             dict(document["bindings"]),
-            {
-                frozenset(part for part in names.split("+") if part): action
-                for names, action in document.get("actions", {}).items()
-            },
+            _unnamed(document.get("actions", {})),
             tuple((first, second) for first, second in document["opposites"]),
             dict(document["labels"]),
             document.get("compose", False),
@@ -326,7 +334,13 @@ class KeyMap:
             document.get("pointer_degrees", POINTER_DEGREES),
             {button: (down, right) for button, (down, right) in document.get("turns", {}).items()},
             tuple(Axis(one["pointer"], tuple(one["values"]), tuple(one["buttons"])) for one in document.get("axes", [])),
+            {seat: _unnamed(actions) for seat, actions in document.get("seats", {}).items()},
         )
+
+
+def _unnamed(actions: Mapping[str, Any]) -> dict[frozenset[str], Any]:
+    """Actions by sets of buttons, from those by joined names."""
+    return {frozenset(part for part in names.split("+") if part): action for names, action in actions.items()}
 
 
 def clip_turn(degrees: float) -> float:

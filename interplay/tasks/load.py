@@ -32,7 +32,7 @@ _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 
-MAX_SEATS = 8
+MAX_SEATS = 64
 MAX_TIME_LIMIT_S = 24 * 3600
 VIDEO_FRAME_RATE_HZ = 30
 """Of tasks that are videos only, where they do not say."""
@@ -148,6 +148,9 @@ def _task(table: Table, suite_id: str) -> Task:
     if sum(question.kind == "overall" for question in questions) != 1:
         raise table.error("questions", "must hold exactly one of kind 'overall'", "it is the answer that moves ratings")
     seats = _seats(table)
+    if unknown := [seat for seat in keys.seats if seat not in seats]:
+        remedy = nearest(unknown[0], seats) or f"seats are {', '.join(seats)}"
+        raise table.error(f"keys.seats.{unknown[0]}", "is not a seat of this task", remedy)
     task = Task(
         id=f"{suite_id}/{name}",
         title=table.line("title"),
@@ -302,19 +305,30 @@ def _keys(table: Table) -> KeyMap:
     unbound = [button for button in (turns if compose else buttons) if button not in bindings.values()]
     if unbound:
         raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind one, for example KeyF = "{unbound[0]}"')
-    actions: dict[frozenset[str], Any] = {}
     if compose and table.raw("actions", dict, None) is not None:
         raise table.error("actions", "cannot stand beside compose = true", "leave one of them out")
     if axes:
         _refuse_beside_axes(table, buttons, axes)
-    for combination, action in () if compose or axes else table.raw("actions", dict).items():
-        names = [part for part in combination.split("+") if part]
-        key = frozenset(checked(f"actions.{combination!r}", name) for name in names)
-        if key in actions:
-            raise table.error(f"actions.{combination!r}", "names a combination that stands there already", "keep one of them")
-        actions[key] = action
-    if not compose and not axes and frozenset() not in actions:
-        raise table.error("actions", "has no action for no keys at all", 'add "" = <the no-op action>')
+
+    def acting(name: str, given: object) -> dict[frozenset[str], Any]:
+        found: dict[frozenset[str], Any] = {}
+        for combination, action in given.items() if isinstance(given, dict) else ():
+            names = [part for part in combination.split("+") if part]
+            key = frozenset(checked(f"{name}.{combination!r}", one) for one in names)
+            if key in found:
+                raise table.error(
+                    f"{name}.{combination!r}", "names a combination that stands there already", "keep one of them"
+                )
+            found[key] = action
+        if frozenset() not in found:
+            raise table.error(name, "has no action for no keys at all", 'add "" = <the no-op action>')
+        return found
+
+    own = table.raw("seats", dict, {})
+    if own and (compose or axes):
+        raise table.error("seats", "can stand beside actions only", "leave it out")
+    actions = {} if compose or axes else acting("actions", table.raw("actions", dict))
+    of_seats = {seat: acting(f"seats.{seat}", given) for seat, given in own.items()}
     opposites = []
     for pair in table.raw("opposites", list, []):
         if not isinstance(pair, list) or len(pair) != 2:
@@ -322,7 +336,9 @@ def _keys(table: Table) -> KeyMap:
         opposites.append((checked("opposites", pair[0]), checked("opposites", pair[1])))
     labels = {checked("labels", button): str(text) for button, text in table.raw("labels", dict, {}).items()}
     table.nothing_else()
-    return KeyMap(buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns, axes)
+    return KeyMap(
+        buttons, bindings, actions, tuple(opposites), labels, compose, pointer, pointer_degrees, turns, axes, of_seats
+    )
 
 
 def _axes(table: Table, buttons: tuple[str, ...]) -> tuple[Axis, ...]:

@@ -139,7 +139,8 @@ class Task:
     def setting(self) -> Setting:
         """What collectors of statistics know of a game before it begins. In a task of turns every step is an action."""
         noop = None if self.takes_turns else self.keys.noop
-        return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns)
+        noops = {} if self.takes_turns else {seat: self.keys.of(seat).noop for seat in self.keys.seats}
+        return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns, noops)
 
     def draw_seed(self, rng: np.random.Generator) -> int:
         """A seed to learn on, from 0 to 2**31 - 1: never a held-out one."""

@@ -199,10 +199,11 @@ def _a_moment(task: Task) -> Frame:
     try:
         rng = np.random.default_rng(0)
         env.reset(seed=0)
-        actions = [task.keys.noop] * len(task.seats)
+        keys = [task.keys.of(seat) for seat in task.seats]
+        actions = [one.noop for one in keys]
         for step in range(min(NUM_STEPS, task.max_steps) if task.keys.has_table else 0):
             if step % _HOLD_STEPS == 0:
-                actions = [task.keys.table[int(rng.integers(len(task.keys.table)))] for _ in task.seats]
+                actions = [one.table[int(rng.integers(len(one.table)))] for one in keys]
             action = actions[0] if len(actions) == 1 else dict(zip(task.seats, actions, strict=True))
             _, _, terminated, truncated, _ = env.step(action)
             if terminated or truncated:

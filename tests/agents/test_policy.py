@@ -19,6 +19,7 @@ from interplay.agents.policy import PolicyError, action_space_of, load_policy, s
 from interplay.envs import make  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
 from interplay.record import RecordedEpisode  # noqa: E402
+from interplay.record.spaces import from_json, to_json  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")
@@ -284,7 +285,7 @@ ANY = spaces.Dict(
 
 def test_composed_actions_are_drawn_part_by_part():
     assert num_outputs(ANY) == 3 + 7 + 6 + 4 + 6
-    again = actions.from_json(json.loads(json.dumps(actions.to_json(ANY))))
+    again = from_json(json.loads(json.dumps(to_json(ANY))))
     assert list(again.spaces) == list(ANY.spaces)
     assert again["box"] == ANY["box"]
     rng = np.random.default_rng(0)

@@ -222,7 +222,7 @@ def test_what_cannot_be_made_says_why(env_id, options, error, text):
 @pytest.mark.parametrize("seats", [("player",), ("one", "two", "three")])
 def test_a_task_needs_a_seat_for_each_agent(seats):
     with pytest.raises(
-        EnvError, match=r"and 'butterfly/.*-v6' has 2 agents: paddle_0, paddle_1\nName a seat for each agent, two"
+        EnvError, match=r"and 'butterfly/.*-v6' has 2 agents: paddle_0, paddle_1\nName a seat for each agent, in this order"
     ):
         make(game(seats=seats))
 

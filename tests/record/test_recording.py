@@ -193,14 +193,8 @@ def test_misuse_is_said_in_words(archive):
 @pytest.mark.parametrize(
     ("env", "options", "error"),
     [
-        (lambda: Walk(None), {}, r"Walk cannot be played again \(Gymnasium has no registered environment of this id\)"),
         (lambda: Walk("human"), {}, r"Walk was made with render_mode='human', and is recorded with 'rgb_array' or none"),
         (lambda: Walk(), {"deterministic": True}, "Say that it is not deterministic:  Recording"),
-        (
-            lambda: gymnasium.wrappers.TimeAwareObservation(gymnasium.make("CartPole-v1")),
-            {},
-            r"is wrapped by TimeAwareObservation\), .*\nMake it with:  gymnasium.make\('CartPole-v1', render_mode=",
-        ),
         (lambda: gymnasium.make("CartPole-v1"), {"task": "CartPole"}, "a task is called SUITE/NAME"),
         (lambda: make("together/cooperative_pong"), {}, "has the seats left, right, and a Recording is for one agent"),
         (lambda: make("atari/breakout"), {"task": "atari/qbert"}, "the environment plays atari/breakout; leave out task="),
@@ -228,3 +222,63 @@ def test_a_space_that_cannot_be_recorded_is_refused_at_once(archive):
     env.observation_space = spaces.Sequence(spaces.Discrete(2))  # type: ignore[assignment]
     with pytest.raises(RecordingError, match="Wrap the environment so that its actions and observations use those"):
         Recording(env, archive, actor="me")
+
+
+class Given(gymnasium.Env):
+    """Observes what a test gives it, step by step."""
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 10}
+    action_space = spaces.Discrete(2)
+
+    def __init__(self, space, values, render_mode="rgb_array"):
+        self.observation_space, self.values, self.render_mode = space, values, render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.values[0], {}
+
+    def step(self, action):
+        self.steps += 1
+        return self.values[self.steps], 1.0, False, self.steps == len(self.values) - 1, {}
+
+    def render(self):
+        return np.zeros((16, 16, 3), np.uint8)
+
+
+def test_a_value_that_would_be_changed_ends_the_episode_with_what_came_before(archive):
+    space = spaces.Box(0, 255, (1,), np.uint8)
+    values = [[1], [2], [3], np.array([300]), [5]]
+    with Recording(Given(space, [np.array(value) for value in values]), archive, actor="me", deterministic=False) as env:
+        env.reset(seed=1)
+        env.step(0)
+        env.step(1)
+        with pytest.raises(RecordingError, match=r"300 is no value of Box.*, and uint8 would change it\nCorrect the space"):
+            env.step(0)
+        with pytest.raises(RecordingError, match="no episode is running"):
+            env.step(0)
+    (episode,) = archive.episodes()
+    assert (episode.raw_observations().ravel().tolist(), episode.outcome) == ([1, 2, 3], "interrupted")
+
+
+def test_an_observation_without_elements_and_keys_that_are_numbers_are_recorded(archive):
+    space = spaces.Dict(
+        {1: spaces.Box(0, 1, (0,), np.uint8), 2: spaces.Dict(), 3: spaces.Box(0, 1, (2, 0)), 4: spaces.Discrete(9)}
+    )
+    values = [{1: np.zeros(0, np.uint8), 2: {}, 3: np.zeros((2, 0), np.float32), 4: step} for step in range(4)]
+    with Recording(Given(space, values), archive, actor="me", deterministic=False) as env:
+        play(env, seed=1)
+    (episode,) = archive.episodes()
+    assert episode.header.observation_space == space
+    assert [value[4] for value in episode.raw_observations()] == [0, 1, 2, 3]
+    assert episode.raw_observations()[0][3].shape == (2, 0)
+    assert verify(episode).equal
+
+
+def test_a_seed_that_no_catalogue_holds_is_refused_at_reset(archive):
+    with Recording(gymnasium.make("CartPole-v1"), archive, actor="me") as env:
+        with pytest.raises(RecordingError, match=r"from 0 to 2\*\*63 - 1, got 9223372036854775808\nTake its remainder"):
+            env.reset(seed=2**63)
+        env.reset(seed=2**63 - 1)
+        env.step(0)
+    assert archive.episodes()[0].seed == 2**63 - 1

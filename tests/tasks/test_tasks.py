@@ -102,7 +102,7 @@ def test_a_good_file_is_read_whole(tmp_path):
     ("old", "new", "message"),
     [
         ("[suite]", "[suit", "not valid TOML"),
-        ("time_limit_s = 10", "time_limit_s = 10\nseats = []", r"task\[0\].seats: must be 1 to 8 different names, got \[\]"),
+        ("time_limit_s = 10", "time_limit_s = 10\nseats = []", r"task\[0\].seats: must be 1 to 64 different names, got \[\]"),
         (
             "time_limit_s = 10",
             'time_limit_s = 10\nseats = ["a", "a"]',

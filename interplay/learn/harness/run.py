@@ -16,7 +16,7 @@ import numpy as np
 import safetensors
 import torch
 
-from interplay.agents.actions import num_outputs
+from interplay.agents.actions import action_at, num_outputs
 from interplay.agents.policy import save_policy
 from interplay.files import is_disk_full, write_json
 from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
@@ -154,7 +154,10 @@ def _run(
         "decisions": len(data),
         "validation_decisions": len(validation),
         "episodes": [count._asdict() for count in data.counts],
-        "actions": {str(action): count for action, count in data.action_counts().items()},
+        "actions": {
+            str(index if isinstance(index, tuple) else action_at(space, index)): count
+            for index, count in data.action_counts().items()
+        },
     }
     details = {
         "temperature": config.temperature,

@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 import gymnasium
 import numpy as np
 
+from interplay.agents.actions import action_at
 from interplay.envs import NoNumbersError, Observer, make, pipeline, pipeline_names
 from interplay.learn.config import RunError
 from interplay.learn.discrete import require_discrete
@@ -140,7 +141,6 @@ class Game:
         self._part = pipeline.parts[0]
         if pipeline.looks_at == "state":
             self._world.draws = False
-        self._firsts = [int(getattr(space, "start", 0)) for space in self.spaces().values()]
         self.seen: list[np.ndarray] = []
         self.done = np.zeros(len(task.seats), bool)
 
@@ -192,7 +192,8 @@ class Game:
             GameError: If the world fails.
         """
         self._actions.append([int(action) for action in actions])
-        joint = {seat: first + action for seat, first, action in zip(self.seats, self._firsts, self._actions[-1], strict=True)}
+        taken = zip(self.spaces().items(), self._actions[-1], strict=True)
+        joint = {seat: int(action_at(space, index)) for (seat, space), index in taken}
         rewards = np.zeros(len(self.seats))
         try:
             while True:

@@ -249,7 +249,7 @@ class HelperDriver:
             self.watch(now_us())
             if self._failure is not None:
                 raise self._failure
-        action = self._seated.hold(self._world.task.keys.noop)
+        action = self._seated.hold(self._world.task.keys.of(self._seat).noop)
         return action, None if self._decided_step is None else decided_on(self._decided_step)
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:

@@ -184,7 +184,7 @@ class Driving:
             return self._drivers[seat].act(step)
         except Exception as error:
             self.lose(seat, error, step=step)
-            return self._world.task.keys.noop, None
+            return self._world.task.keys.of(seat).noop, None
 
     def see(self, info: Mapping[str, Any], *, step: int, due_us: int) -> None:
         """Let the agents look at the world after a step."""

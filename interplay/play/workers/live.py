@@ -84,7 +84,7 @@ class LiveEpisode:
         self._may_be_unseen = env.frame_policy == "replay" and env.observes_view
         self._keys = task.keys
         self._turn_mask = task.keys.mask(set(task.keys.turns))
-        self._table = task.keys.table if task.keys.has_table else None
+        self._tables = {seat: task.keys.of(seat).table for seat in task.seats} if task.keys.has_table else None
         self._hud_every = 1 if self.takes_turns else max(1, round(task.frame_rate_hz / HUD_PER_S))
         self._rate_hz = task.frame_rate_hz
         self._time_zero_us: int | None = None
@@ -303,7 +303,7 @@ class LiveEpisode:
                 joint_action[seat.name], timing[seat.name] = self.driving.act(seat.name, self.step)
                 continue
             buttons = seat.take_press(now_us, self._keys) if self.takes_turns else seat.take_buttons(now_us)
-            joint_action[seat.name] = self._action(seat, buttons) if self._table is None else self._table[buttons]
+            joint_action[seat.name] = self._action(seat, buttons) if self._tables is None else self._tables[seat.name][buttons]
             timing[seat.name] = seat.timing
         pace = self.pace
         if pace is not None and all(seat.gui_size is not None for seat in seats):

@@ -8,11 +8,8 @@ from typing import Any, NamedTuple
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import Frame, PlayableEnv
+from interplay.envs.base import BLANK, Frame, PlayableEnv
 from interplay.tasks import Task
-
-_BLANK = np.full((64, 64, 3), 128, np.uint8)
-"""Where there is no picture."""
 
 
 class Taken(NamedTuple):
@@ -94,10 +91,10 @@ class PlayedBack(PlayableEnv):
         seen = self._observations[self._position]
         seen = seen[self.task.seats[0]] if len(self.task.seats) > 1 else seen
         if not isinstance(seen, np.ndarray) or seen.dtype != np.uint8:
-            return Frame(_BLANK)
+            return Frame(BLANK)
         if seen.ndim == 2:
             return Frame(np.stack([seen] * 3, axis=-1)) if self._palette is None else Frame(seen, self._palette)
-        return Frame(seen if seen.ndim == 3 and seen.shape[2] == 3 else _BLANK)
+        return Frame(seen if seen.ndim == 3 and seen.shape[2] == 3 else BLANK)
 
     def readings(self) -> dict[str, Callable[[], Any]]:
         """The console's memory after the last step, where that is held."""

@@ -22,7 +22,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.exchange.played_back import Taken
 from interplay.record.exchange.proving import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.vectors import from_row, is_numeric, to_rows
+from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.writing import ExportError
 from interplay.record.schema import Owner, frame_hash
 from interplay.record.sealed import Episode
@@ -61,6 +61,9 @@ class Description:
     def of(cls, episode: Episode, pictures: Pictures) -> Description:
         """What an episode says of its data set."""
         header = episode.header
+        for space in header.action_spaces.values():
+            if not is_numeric(space):
+                raise ExportError(f"episode {episode.id}: {NOT_NUMERIC.format(space)}")
         observed = header.observation_space
         first = episode.observed[0].pixels.shape if header.view is not None else (header.height, header.width)
         return cls(

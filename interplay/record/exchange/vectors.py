@@ -13,6 +13,7 @@ from gymnasium import spaces
 
 from interplay.record.exchange.writing import ExportError
 
+NOT_NUMERIC = "values of {} are no row of numbers, so they cannot be a column of this format\nExport it with:  --format minari"
 _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
@@ -30,8 +31,9 @@ def leaves(space: gymnasium.Space, name: str = "") -> Iterator[tuple[str, gymnas
 
 
 def is_numeric(space: gymnasium.Space) -> bool:
-    """Whether values of the space are rows of numbers."""
-    return all(isinstance(leaf, (spaces.Discrete, *_FLAT)) for _, leaf in leaves(space))
+    """Whether values of the space are rows of numbers, at least one."""
+    parts = [leaf for _, leaf in leaves(space)]
+    return all(isinstance(leaf, (spaces.Discrete, *_FLAT)) for leaf in parts) and sum(map(_size, parts)) > 0
 
 
 def _size(leaf: gymnasium.Space) -> int:
@@ -62,19 +64,25 @@ def to_rows(space: gymnasium.Space, values: Sequence[Any] | np.ndarray) -> np.nd
     """Values of a space as numbers, shape (N, size), in `dtype_of(space)`.
 
     Raises:
-        ExportError: If the space has texts.
+        ExportError: If the space has texts or no numbers, or the type of all would change some of them.
 
     >>> to_rows(spaces.Dict({"a": spaces.Discrete(3), "b": spaces.Box(0, 9, (2,), np.int64)}), [{"a": 2, "b": [3, 4]}]).tolist()
     [[2, 3, 4]]
     """
     if not is_numeric(space):
-        raise ExportError(f"values of {space} are no numbers, so they cannot be a column of this format")
+        raise ExportError(NOT_NUMERIC.format(space))
     result = np.empty((len(values), sum(_size(leaf) for _, leaf in leaves(space))), dtype_of(space))
     if not isinstance(space, spaces.Dict | spaces.Tuple):
         result[:] = np.asarray(values, result.dtype).reshape(result.shape)
         return result
     for row, value in enumerate(values):
-        result[row] = np.concatenate([np.asarray(part, result.dtype).reshape(-1) for part in _parts(space, value)])
+        parts = [np.asarray(part).reshape(-1) for part in _parts(space, value)]
+        for part in parts:
+            if not np.array_equal(part.astype(result.dtype).astype(part.dtype), part, equal_nan=part.dtype.kind == "f"):
+                raise ExportError(
+                    f"{part.tolist()} of {space} would be changed by {result.dtype}, the type of the whole column"
+                )
+        result[row] = np.concatenate(parts, dtype=result.dtype)
     return result
 
 

@@ -18,7 +18,6 @@ from interplay.envs.observation import observe, pipeline, pipeline_names
 from interplay.errors import unknown_name
 from interplay.files import write_json
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.vectors import leaves
 from interplay.record.exchange.writing import Advance, DataSet, Exported, ExportError, by_task, new_folder
 from interplay.record.gymnasium_task import spec_of
 from interplay.record.minari.places import METADATA, is_id, metadata, own_folder, require_minari
@@ -193,10 +192,16 @@ class _Writer:
         header, task = episode.header, episode.task
         palette = header.palette if self._observations == "pixels" else None
         self._space = space
-        for name, _ in (*leaves(space), *leaves(header.action_spaces[self._seat])):
-            if "/" in name:
+        for kind, one in (("an observation", space), ("an action", header.action_spaces[self._seat])):
+            for key in _keys(one):
+                if "/" in key or key in ("", "."):
+                    raise ExportError(
+                        f"{task.id}: {kind} has a part called {key!r}, and in Minari's files such a name is a folder\n"
+                        "Export it to another format:  --format hugging-face"
+                    )
+            if (part := _not_held(one)) is not None:
                 raise ExportError(
-                    f"{task.id}: {name!r} is a part of observations or actions, and a slash makes a folder in Minari's files\n"
+                    f"{task.id}: {kind} has a part in {part}, which Minari's files cannot hold\n"
                     "Export it to another format:  --format hugging-face"
                 )
         with warnings.catch_warnings():
@@ -263,6 +268,24 @@ def _one_view(episode: Episode) -> bool:
         return type(env).view_of is PlayableEnv.view_of
     finally:
         env.close()
+
+
+def _keys(space: gymnasium.Space) -> Iterator[str]:
+    """The names of all parts of a space."""
+    parts = space.spaces if isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple) else ()
+    for part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+        yield str(part[0])
+        yield from _keys(part[1])
+
+
+def _not_held(space: gymnasium.Space) -> gymnasium.Space | None:
+    """The first part of a space that Minari does not give back: without elements, or with keys that are numbers."""
+    if not isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple):
+        return space if 0 in (space.shape or ()) else None
+    is_dict = isinstance(space, gymnasium.spaces.Dict)
+    if not space.spaces or (is_dict and not all(isinstance(key, str) for key in space.spaces)):
+        return space
+    return next(filter(None, map(_not_held, space.spaces.values() if is_dict else space.spaces)), None)
 
 
 def stacked(space: gymnasium.Space, values: Any) -> Any:
