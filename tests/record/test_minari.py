@@ -162,7 +162,7 @@ def test_a_part_whose_name_is_a_folder_in_their_files_is_refused(archive, record
     monkeypatch.setitem(gymnasium.registry, "Parts-v0", spec)
     played = record(make_cartpole(env_id="gym:Parts-v0"), num_steps=1).episode
     with pytest.raises(
-        ExportError, match=r"'arm.left/joint' is a part of observations or actions, and a slash makes a folder"
+        ExportError, match=r"an observation has a part called 'left/joint', and in Minari's files such a name is a folder"
     ) as refused:
         export([played], str(tmp_path / "out"), observations="environment")
     assert "--format hugging-face" in str(refused.value)
