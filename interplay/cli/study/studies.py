@@ -251,6 +251,7 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     Raises:
         InterplayError: Naming file, key and remedy.
     """
+    from interplay.envs.backends import to_install
     from interplay.judge import Rules
     from interplay.judge.segments.opening import check_segments
     from interplay.study import StudyError
@@ -282,6 +283,8 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
             raise StudyError(
                 f"{name}: {where}: {task} cannot be played; it has only videos to judge\nRemedy: name another task."
             )
+        if study.play is not None and (line := to_install(tasks[task])):
+            raise StudyError(f"{name}: {where}: {task} is not installed here\nInstall it with:  {line}")
     if segments is not None:
         check_segments(segments, tasks[segments.task])
     if study.play is not None:
