@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -43,15 +44,32 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study tha
 SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file with tasks of the study; may be repeated.")]
 
 
+ContactOption = Annotated[
+    str | None, typer.Option("--contact", help="Whom people can ask, as they should read it; instead of the file's.")
+]
+EthicsOption = Annotated[
+    str | None, typer.Option("--ethics", help="The reference of the ethics board, if there is one; instead of the file's.")
+]
+_NOBODY = "the people who run this server"
+"""What the files of shipped studies had as contact: it names nobody."""
+
+
 @app.command()
-def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = False) -> None:
+def check(
+    name: NameArgument,
+    suite: SuiteOption = None,
+    contact: ContactOption = None,
+    ethics: EthicsOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """Check a study file: texts, quiz, channels, pay, judging rules, and that its tasks exist.
 
     Try:  interplay study check my_study.toml
     """
-    study = _checked(name, suite)
+    study = _checked(name, suite, contact, ethics)
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
-    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}")
+    given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
+    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{given}")
     emit(_document(study), as_json=as_json, text="\n".join(lines))
 
 
@@ -59,6 +77,8 @@ def check(name: NameArgument, suite: SuiteOption = None, as_json: JsonOption = F
 def open_study(
     name: NameArgument,
     suite: SuiteOption = None,
+    contact: ContactOption = None,
+    ethics: EthicsOption = None,
     address: AddressOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -74,7 +94,7 @@ def open_study(
     from interplay.study.studies import Studies
     from interplay.tasks import index
 
-    study = _checked(name, suite)
+    study = _checked(name, suite, contact, ethics)
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
@@ -245,8 +265,9 @@ def _cell(value: Any) -> str:
     return "" if value is None or value is False else "yes" if value is True else str(value)
 
 
-def _checked(name: str, suite: list[Path] | None) -> Study:
-    """A study whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical Turk.
+def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: str | None) -> Study:
+    """A study with a contact, whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical
+    Turk.
 
     Raises:
         InterplayError: Naming file, key and remedy.
@@ -259,7 +280,7 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     from interplay.study.hit_plan import settings_of
     from interplay.tasks import index
 
-    study = find_study(name)
+    study = find_study(name).answered_by(contact, ethics)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -296,6 +317,13 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
                     f"variants[{place}] of {name}: {variant.task} has one seat, and none for {variant.agents[0]!r}\n"
                     "Remedy: leave partner and fallback out."
                 )
+    if study.contact in ("", _NOBODY):
+        example = "Ada Lovelace, ada@lab.example"
+        raise StudyError(
+            f"{name}: study.contact is missing; people who take part must know whom to ask\n"
+            f'Remedy: add contact = "{example}" to [study], and ethics = "..." where an ethics board approved it; or:  '
+            f'interplay study check {name} --contact "{example}"'
+        )
     return study
 
 
@@ -394,9 +422,12 @@ def _links(study: Study, address: str) -> dict[str, str]:
 
 
 def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
-    """The links for people, one line each; of a channel that nobody can come through, why there is none."""
-    notices = {name: channel.notice for name, channel in study.channels.items()}
-    return [f"{name:9} {f'no link: {notices[name]}' if notices[name] else link}" for name, link in links.items()]
+    """The links for people, one line each, and what is to be known of a channel."""
+    lines = []
+    for name, link in links.items():
+        notice = study.channels[name].notice
+        lines += [f"{name:9} {link}", *([f"{'':9} {notice}"] if notice else [])]
+    return lines
 
 
 def _document(study: Study) -> dict[str, Any]:
@@ -447,6 +478,8 @@ def _summary(study: Study) -> list[str]:
         third = ", and a third where two disagree" if study.review.third else ""
         per_visit = f"{count} of {num} instances, each reviewed by {raters}{third}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
+    lines.append(f"contact    {study.contact or 'none yet: a study without one cannot be opened'}")
+    lines += [f"ethics     {study.ethics}"] if study.ethics else []
     quizzes = [study.quiz, *(one.quiz for one in study.play.variants)] if study.play is not None else [study.quiz]
     for quiz in [one for one in quizzes if one is not None]:
         share = f"{quiz.quiz.pass_share:.0%} of {quiz.quiz.num_boxes} boxes"
