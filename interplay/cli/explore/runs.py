@@ -17,7 +17,7 @@ from interplay.cli.common import (
     JsonOption,
     SeedOption,
     emit,
-    has_database,
+    is_data_folder,
     open_archive,
     place_options,
     progress,
@@ -148,8 +148,8 @@ def results(
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
-    if database is not None or has_database(data):
-        with closing(open_archive(data, database)) as archive, stage_bars() as report:
+    if database is not None or is_data_folder(data):
+        with closing(open_archive(data, database, must_exist=True)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:

@@ -166,7 +166,7 @@ def list_studies(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
 
     found: dict[str, dict[str, Any]] = {}
     if data.is_dir() or database:
-        studies = Studies(open_archive(data, database).database)
+        studies = Studies(open_archive(data, database, must_exist=True).database)
         counts = studies.counts()
         for one in studies.all():
             study, state = one.study, "open" if one.is_open else "closed"
@@ -204,7 +204,7 @@ def show(
     document: dict[str, Any] = {}
     study = None
     if not name.endswith(".toml") and (data.is_dir() or database):
-        archive = open_archive(data, database)
+        archive = open_archive(data, database, must_exist=True)
         studies = Studies(archive.database)
         if (opened := studies.find(name)) is not None:
             study = opened.study
