@@ -10,7 +10,7 @@ JOBS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test suite quick check lint types format clean
+.PHONY: run test test-fresh suite quick check lint types format clean
 
 run: $(VENV)/installed-run
 	$(BIN)/interplay serve --data $(DATA) --port $(PORT)
@@ -23,6 +23,10 @@ test: $(VENV)/installed-test node_modules/.package-lock.json
 suite: $(VENV)/installed-test
 	$(BIN)/interplay compile
 	$(RUN_TESTS) --numprocesses $(JOBS) $(PYTEST)
+
+# A fresh clone, `make run` in it, and then everything that the README says.
+test-fresh:
+	$(PYTHON) tests/fresh.py
 
 # Whole files go to each process, because the tests of a file share servers and data. Compiled tests are kept for the next run.
 # Many tests wait for clocks and browsers, so there are two processes more than the usual two cores.
@@ -63,6 +67,7 @@ $(VENV)/installed-run: pyproject.toml constraints.txt
 	@$(PIP) torch
 	@echo "Installing, once: 3 of 4, Interplay and what it needs"
 	@$(PIP) --editable '.[all]'
+	@$(PIP) --only-binary multi-agent-ale-py --editable '.[atari2p]' || echo "There is no emulator for two players for this Python: Space Invaders for two is left out."
 	@echo "Installing, once: 4 of 4, the block world"
 	@$(BIN)/interplay compile
 	@touch $@

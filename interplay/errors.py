@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import reprlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 
@@ -18,6 +19,17 @@ class MisuseError(InterplayError):
 
 class NotFoundError(MisuseError):
     """A name that leads nowhere; the text offers the nearest one."""
+
+
+def install_line(extra: str) -> str:
+    """The line that installs an extra of this package: in a checkout, of the checkout."""
+    is_checkout = (Path(__file__).parent.parent / "pyproject.toml").is_file()
+    return f"pip install -e '.[{extra}]'" if is_checkout else f"pip install 'interplay[{extra}]'"
+
+
+def not_installed(needed: str, package: str | None, extra: str) -> str:
+    """The text of the error where an optional package is missing; `needed` says for what: "figures need"."""
+    return f"{needed} {package}, which is not installed\nInstall it with:  {install_line(extra)}"
 
 
 def shortened(value: Any) -> str:

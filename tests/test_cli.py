@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from interplay.cli import _VERBS, main
+import interplay.record
+from interplay.cli import _VERBS, _run, command_of, main
 from interplay.cli.bench import benches
 from interplay.cli.common import table
 from interplay.tasks import builtin_suites
@@ -122,6 +123,7 @@ def test_misuse_is_said_in_words_before_anything_is_made(arguments, words, tmp_p
     "command", [("episodes", "list"), ("judge", "list-agents"), ("judge", "export", "all.csv"), ("judge", "calibrate")]
 )
 def test_a_task_that_nobody_knows_is_misuse_and_the_nearest_is_offered(command, tmp_path, capsys):
+    interplay.record.open(tmp_path).close()
     with pytest.raises(SystemExit, match="2"):
         main([*command, "--task", "breakout", "--data", str(tmp_path)])
     assert "unknown task 'breakout'; did you mean 'atari/breakout'?" in capsys.readouterr().err
@@ -137,6 +139,7 @@ def test_a_task_that_nobody_knows_is_misuse_and_the_nearest_is_offered(command, 
     ],
 )
 def test_a_value_that_a_room_cannot_read_is_misuse(tmp_path, capsys, option, value, words):
+    interplay.record.open(tmp_path).close()
     with pytest.raises(SystemExit, match="2"):
         main(["episodes", "list", option, value, "--data", str(tmp_path)])
     assert words in capsys.readouterr().err
@@ -175,6 +178,7 @@ def test_json_is_one_document_on_standard_output(run):
     "command", [["tasks", "list"], ["tasks", "show", "atari/qbert"], ["agents", "list"], ["episodes", "list"]]
 )
 def test_every_verb_takes_data_seed_and_json(run, command, tmp_path):
+    interplay.record.open(tmp_path).close()
     result = run(*command, "--data", str(tmp_path), "--seed", "3", "--json")
     assert result.returncode == 0, result.stderr
     json.loads(result.stdout)
@@ -287,3 +291,61 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')
     (tmp_path / "data.py").write_text("ANSWERS = 3\n")
     assert benches(tmp_path) == ["real"]
+
+
+MAKERS = {
+    "demo", "serve", "play", "agents import-vpt", "episodes pull", "episodes import", "demos import", "learn ppo",
+    "learn dagger", "learn benchmark", "judge add-agent", "judge import", "judge token create", "study open",
+    "study class open", "report crossplay", "explore prove", "explore run", "explore make", "explore filter",
+}  # fmt: skip
+"""What makes a data folder where there is none, and says so."""
+GIVEN = {
+    "episodes query show": ["q"],
+    "episodes export": ["--all", "--format", "mp4"],
+    "episodes measure": ["--all"],
+    "episodes verify": ["--all"],
+    "judge add-episodes": ["--actor", "human"],
+    "demos embed": ["--vpt", "v", "--out", "o"],
+    "judge decline": ["a", "--reason", "r"],
+    "judge ban": ["j", "--reason", "random"],
+    "judge unban": ["j"],
+    "judge calibrate": ["--task", "atari/breakout"],
+    "judge by-model": ["--task", "atari/breakout"],
+    "judge export": ["answers.csv"],
+    "study hit": ["s", "--address", "https://lab.example"],
+    "explore judge": ["e"],
+    "learn reward": ["--task", "atari/breakout", "--out", "r"],
+}
+"""What a command needs before it looks at a folder; others get their arguments."""
+
+
+def leaves(command, path):
+    """All commands below a verb that take a data folder, with the arguments that they must have."""
+    if hasattr(command, "commands"):
+        for name, one in command.commands.items():
+            yield from leaves(one, (*path, name))
+    elif any("--data" in one.opts for one in command.params):
+        yield " ".join(path), [one.name for one in command.params if one.required and one.param_type_name == "argument"]
+
+
+READERS = [leaf for verb in _VERBS for leaf in leaves(command_of(verb), (verb,)) if leaf[0] not in MAKERS]
+
+
+@pytest.mark.parametrize(("command", "arguments"), READERS, ids=[command for command, _ in READERS])
+def test_what_only_reads_changes_nothing_in_a_folder_that_is_no_data_folder(command, arguments, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "x.txt").write_text("mine")
+    given = GIVEN.get(command, arguments)
+    if command.startswith("learn ") and command not in GIVEN:
+        given = ["--task", "atari/breakout", "--out", "m"]
+    status, said = _run([*command.split(), *given, "--data", "mine"]), capsys.readouterr()
+    assert (status, [path.name for path in tmp_path.rglob("*")]) == (1, ["mine", "x.txt"]), said
+    reasons = ("mine is not a data folder", "in mine: it holds no interplay.db", "mine holds no runs")
+    assert any(reason in said.err for reason in reasons), said.err
+
+
+def test_a_command_that_makes_a_data_folder_of_a_folder_says_so(tmp_path, capsys):
+    (tmp_path / "x.txt").write_text("mine")
+    assert _run(["judge", "token", "create", "ada", "--scope", "agents", "--data", str(tmp_path)]) == 0
+    assert f"Made a new data folder: {tmp_path}" in capsys.readouterr().err

@@ -20,7 +20,8 @@ import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,8 +38,15 @@ from interplay.cli.common import progress_bar
 from interplay.envs import Frame, make
 from interplay.envs.png import png
 from interplay.explore import published
+from interplay.explore.evaluation import metrics, runs
+from interplay.explore.evaluation.evaluate import evaluate
+from interplay.explore.evaluation.settings import Settings
+from interplay.explore.instance import load
+from interplay.explore.oracle.jobs import prove_files
 from interplay.files import write_bytes, write_json
+from interplay.judge.scripted import ScriptedJudge
 from interplay.parallel import process_pool
+from interplay.record import OUTCOME_CHECK_SUCCESS, Episode
 from interplay.record.export import write_mp4
 from interplay.record.verify import verify_file
 from interplay.tasks import Task, builtin_suites, find
@@ -57,6 +65,10 @@ SEEDS = {
     "basalt/create_village_animal_pen": (57764,),
 }
 """Held-out seeds of a task, where the first of its list show little."""
+EXPLORED = ["explore/0006", "explore/0007", "explore/0013"]
+"""Tasks that the oracle proves and scripted models play."""
+NUM_JUDGES = 4
+"""Programs that answer about each pair."""
 MADE_AT = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
 """Date of all recordings, a constant so that they are the same bytes whenever they are made."""
 PRESET = "medium"
@@ -151,8 +163,34 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tasks = [*map(find, MOMENTS), *(published.instances()[name].task() for name in published.names(published.SET))]
     draw = [task for task in tasks if (not only or task.id in only) and (options.again or shipped_picture(task.id) is None)]
     _in_processes(picture, draw, options.processes, "Pictures of the tasks")
+    if options.again or not (starter.ANSWERS.exists() and starter.RUNS.exists()):
+        examples()
     print(_summary())
     print("Look at some of it, then prove it:  python tools/make_starter.py --check")
+
+
+def examples() -> None:
+    """The answers and runs that fill the boards of a new data folder: of programs that go by points and by the outcome check,
+    about every pair of the set, and of scripted models and the oracle on three tasks of explore."""
+    rng, lines = np.random.default_rng(0), ["left,right,outcome,task,judge"]
+    pairs: dict[tuple[str, int], dict[str, float]] = {}
+    for one in starter.read():
+        with closing(Episode.open(one.recording)) as episode:
+            check = episode.statistics.get(OUTCOME_CHECK_SUCCESS, 0)
+            pairs.setdefault((one.task, one.seed), {})[one.agent] = episode.total_reward + float(check)
+    for judge in range(NUM_JUDGES):
+        for (task, _), worth in pairs.items():
+            left, right = rng.permutation(sorted(worth))
+            outcome = ScriptedJudge("", noise=0.3).outcome(worth[left], worth[right], rng)
+            lines.append(f"{left},{right},{outcome},{task},example-{judge + 1}")
+    write_bytes(starter.ANSWERS, ("\n".join(lines) + "\n").encode())
+    with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(folder)) as archive:
+        proved = prove_files(published.files_of(EXPLORED), archive, processes=1)
+        proofs = [load(Path(one.file)).task().content_hash for one in proved if one.proof is not None]
+        for model in ("careless", "ahead", "still"):
+            evaluate(archive, EXPLORED, f"scripted/{model}", Settings("paper", 200))
+        results = sorted((metrics.result_of(run) for run in runs.read_all(Path(folder))), key=lambda one: (one.model, one.task))
+    write_json(starter.RUNS, {"proofs": proofs, "results": [replace(one, episode=None).to_json() for one in results]})
 
 
 def plan() -> list[Job]:

@@ -11,7 +11,7 @@ from interplay.agents.base import Agent, AgentError, SimpleAgent, require_agent
 from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
-from interplay.errors import unknown_name
+from interplay.errors import not_installed, unknown_name
 
 if TYPE_CHECKING:
     from interplay.agents.policy import Policy
@@ -112,9 +112,7 @@ def _vpt(folder: Path) -> Agent:
     try:
         from interplay.agents.vpt.agent import load_agent
     except ModuleNotFoundError as error:
-        raise AgentError(
-            f"VPT needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
-        ) from None
+        raise AgentError(not_installed("VPT needs", error.name, "train")) from None
     return load_agent(folder)
 
 

@@ -25,12 +25,11 @@ from interplay.agents.description import (
     read_description,
 )
 from interplay.envs import make, pipeline
+from interplay.errors import not_installed
 from interplay.files import write_bytes
 from interplay.record import spaces
 from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
-
-_INSTALL = "Install it with:  pip install 'interplay[train]'"
 
 
 @dataclass
@@ -138,7 +137,7 @@ def load_policy(folder: Path) -> Policy:
 
         from interplay.agents import networks
     except ModuleNotFoundError as error:
-        raise AgentError(f"a trained policy needs {error.name}, which is not installed\n{_INSTALL}") from None
+        raise AgentError(not_installed("a trained policy needs", error.name, "train")) from None
     path = folder / WEIGHTS
     try:
         data = path.read_bytes()

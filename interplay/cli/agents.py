@@ -32,8 +32,8 @@ def list_agents(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None
     """List the built-in agents and the trained policies of the data folder."""
     from interplay.agents import names
 
-    # Without a data folder there are the built-in ones; a mistyped name makes no folder.
-    known = names(open_archive(data, database) if data.is_dir() or database else None)
+    # Where there is no folder there are the built-in ones.
+    known = names(open_archive(data, database, must_exist=True) if data.is_dir() or database else None)
     emit(
         [agent._asdict() for agent in known],
         as_json=as_json,

@@ -80,17 +80,16 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     """The archive of `--data` and `--database`.
 
     Args:
-        must_exist: For verbs that only read: a mistyped folder is an error, not an empty archive.
+        must_exist: For verbs that only read: they make no data folder, and change nothing in a folder that is none.
     Raises:
-        InterplayError: If the folder must exist and does not, or cannot be used.
+        InterplayError: If it must be a data folder and is none, or cannot be used.
     """
     import interplay.record
 
-    is_new = not data.is_dir()
+    is_new = not is_data_folder(data)
     if must_exist and is_new:
-        raise InterplayError(
-            f"there is no folder {data}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one."
-        )
+        found = f"{data} is not a data folder" if data.is_dir() else f"there is no folder {data}"
+        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one.")
     archive = interplay.record.open(data, database=database)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
@@ -103,11 +102,11 @@ def keep_lands(data: Path) -> None:
     os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
 
 
-def has_database(data: Path) -> bool:
-    """Whether a data folder has a catalogue: one that has not gets none from a command that only looks."""
+def is_data_folder(data: Path) -> bool:
+    """Whether a folder has a catalogue, or the parts of a data folder whose catalogue is lost or elsewhere."""
     from interplay.record.archive import DATABASE
 
-    return (data / DATABASE).is_file()
+    return (data / DATABASE).is_file() or ((data / "journal").is_dir() and (data / "episodes").is_dir())
 
 
 @contextmanager

@@ -59,7 +59,6 @@ def embed(
     from interplay.learn.embed import EmbedError, Source, recordings_in
     from interplay.learn.embed import embed as embed_all
 
-    network = vpt_folder(vpt, data / "models")
     if folder is not None:
         sources = recordings_in(folder)
     else:
@@ -69,6 +68,7 @@ def embed(
         ]
         if not sources:
             raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
+    network = vpt_folder(vpt, data / "models")
     with progress_bar("embedding") as bar:
         result = embed_all(
             sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar

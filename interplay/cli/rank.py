@@ -179,7 +179,7 @@ def _from_database(data: Path, database: str | None, partners: str | None) -> li
         )
     from interplay.judge.ratings.answered import comparisons, partner_comparisons
 
-    with working("reading answers"), closing(open_archive(data, database)) as archive:
+    with working("reading answers"), closing(open_archive(data, database, must_exist=True)) as archive:
         return comparisons(archive.database) if partners is None else partner_comparisons(archive.database, partners)
 
 
@@ -191,7 +191,7 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
         return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
     from interplay.judge.ratings.answered import judgements
 
-    with closing(open_archive(data, database)) as archive:
+    with closing(open_archive(data, database, must_exist=True)) as archive:
         return judgements(archive.database, task)
 
 

@@ -108,7 +108,7 @@ def crowdplay(
     _require_data(data, database, "no recordings", "begin with:  interplay serve")
     from interplay.report.crowdplay.report import crowdplay_report
 
-    with closing(open_archive(data, database)) as archive, progress_bar("reading recordings") as report:
+    with closing(open_archive(data, database, must_exist=True)) as archive, progress_bar("reading recordings") as report:
         made = crowdplay_report(archive, quality=quality or (), seed=seed, on_file=report)
     _finish(made, out or data / "reports" / "crowdplay", as_json)
 
@@ -209,7 +209,7 @@ def explore(
     from interplay.report.explore import explore_report
     from interplay.report.explore_reading import makings, played, reviewed, verdicts
 
-    with closing(open_archive(data, database)) as archive:
+    with closing(open_archive(data, database, must_exist=True)) as archive:
         found, rules = reviewed(archive.database, studies)
         made = explore_report(
             verdicts=verdicts(data, votes),
@@ -238,6 +238,7 @@ def offline(
 
     Try:  interplay learn benchmark bench/tiny.toml, then:  interplay report offline
     """
+    _require_data(data, None, "no benchmarks", "begin with:  interplay learn benchmark bench/tiny.toml")
     from interplay.learn.benchmark.results import read_results
     from interplay.report.offline import offline_report
 
@@ -272,7 +273,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
     _require_data(data, database, "no answers", "test counts with --counts, or begin with:  interplay judge import --help")
     from interplay.report.bedd.report import database_report
 
-    with closing(open_archive(data, database)) as archive, ExitStack() as stack:
+    with closing(open_archive(data, database, must_exist=True)) as archive, ExitStack() as stack:
 
         def begin(total: int) -> Callable[[], None]:
             if total <= 10_000:  # less than two seconds' reading

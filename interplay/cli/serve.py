@@ -48,7 +48,7 @@ def serve(
     workers: Annotated[int | None, typer.Option(min=1, help="Environment workers; default: one per core.")] = None,
     suite: Annotated[list[Path] | None, typer.Option("--suite", help="A task file to offer as well; may be repeated.")] = None,
     empty: Annotated[
-        bool, typer.Option("--empty", help="Add no episodes of the built-in agents to a new data folder.")
+        bool, typer.Option("--empty", help="Add no episodes of the built-in agents to a new data folder, and show no examples.")
     ] = False,
     max_video_mb: Annotated[
         int, typer.Option("--max-video-mb", help="The largest video that may be uploaded, in units of 1,048,576 bytes.")
@@ -121,6 +121,7 @@ def serve(
     starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
 
     from interplay.play.connections.sockets import listen
+    from interplay.starter import EXAMPLES
     from interplay.web.agents.uploads import remove_unfinished
     from interplay.web.security import Hosts
 
@@ -143,7 +144,9 @@ def serve(
     archive.statistics = statistics
     with _only_server(archive.root, port=listener.getsockname()[1]):
         remove_unfinished(archive.root)
-        if not empty:
+        if empty:
+            (archive.root / EXAMPLES).unlink(missing_ok=True)
+        else:
             _enter_starter_set(archive, suites)
         _serve(
             archive,

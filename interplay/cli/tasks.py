@@ -17,6 +17,7 @@ import numpy as np
 import typer
 
 from interplay.cli.common import JsonOption, emit, progress, table
+from interplay.envs.backends import to_install
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
 from interplay.tasks.keys import MAX_TURN
@@ -37,10 +38,19 @@ def list_tasks(as_json: JsonOption = False) -> None:
     """List the built-in tasks."""
     tasks = [task for suite in builtin_suites() for task in suite.tasks]
     emit(
-        [{"id": task.id, "title": task.title, "goal": task.goal, "env": task.env.id} for task in tasks],
+        [
+            {"id": task.id, "title": task.title, "goal": task.goal, "env": task.env.id, "to_install": to_install(task)}
+            for task in tasks
+        ],
         as_json=as_json,
-        text=table(["task", "title", "goal"], [(task.id, task.title, task.goal) for task in tasks]),
+        text=table(["task", "title", "goal"], [(task.id, task.title, _not_here(task) or task.goal) for task in tasks]),
     )
+
+
+def _not_here(task: Task) -> str:
+    """That the world of a task is not installed, and what installs it; empty where it is."""
+    line = to_install(task)
+    return f"not installed; install it with:  {line}" if line else ""
 
 
 @app.command()
@@ -49,11 +59,12 @@ def show(
 ) -> None:
     """Show one task whole."""
     task = find(task_id)
-    document = task.to_json() | {"content_hash": task.content_hash}
+    document = task.to_json() | {"content_hash": task.content_hash, "to_install": to_install(task)}
     lines = [f"{task.title}  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
     if task.env.is_playable:
         limit = f"by turns, at most {task.max_steps}" if task.takes_turns else f"at most {task.time_limit_s:g} s"
         lines += [f"environment   {task.env.id} at {task.frame_rate_hz:g} Hz, {limit}"]
+        lines += [f"              {_not_here(task)}"] if _not_here(task) else []
     else:
         lines += [f"environment   none: videos only, to judge, at {task.frame_rate_hz:g} Hz"]
     lines += [f"held-out      seeds {', '.join(map(str, task.held_out_seeds))}"]

@@ -20,16 +20,14 @@ import zstandard
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
 from interplay.envs.palette import PALETTE
 from interplay.envs.parallel import require_options
-from interplay.errors import unknown_name
+from interplay.errors import not_installed, unknown_name
 from interplay.tasks import Task
 
 try:
     import ale_py
     from ale_py import ALEInterface, ALEState, LoggerMode, roms
 except ModuleNotFoundError:
-    raise EnvError(
-        "Atari tasks need the Arcade Learning Environment.\nInstall it with:  pip install 'interplay[atari]'"
-    ) from None
+    raise EnvError(not_installed("Atari tasks need", "ale_py", "atari")) from None
 
 ALEInterface.setLoggerMode(LoggerMode.Error)
 

@@ -7,13 +7,17 @@ has a package to copy.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import gymnasium
+
 from interplay.envs.base import EnvError, PlayableEnv
+from interplay.errors import install_line
 from interplay.tasks import Task, backend_names
 
 Report = Callable[[float], None]
@@ -32,6 +36,7 @@ class Backend:
         make: Builds the environment of a task, and imports what that needs. A `ModuleNotFoundError` becomes an `EnvError` with
             `install`.
         install: The line that installs what it needs.
+        packages: The modules that a task of it needs: where one is missing, pages and lists show `install` beside the task.
         is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
         sends_scenes: Whether browsers can draw its worlds, so that a game which they draw needs none.
         hides_land: Whether finding land is the task, so that a browser which draws it is told only of land that was in sight.
@@ -45,6 +50,7 @@ class Backend:
     example: str
     make: Callable[[Task], PlayableEnv]
     install: str = ""
+    packages: Callable[[Task], Sequence[str]] = lambda task: ()
     is_slow: bool = False
     sends_scenes: bool = False
     hides_land: Callable[[Task], bool] = lambda task: False
@@ -65,6 +71,18 @@ def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
         return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
 
     return make
+
+
+def _always(*names: str) -> Callable[[Task], Sequence[str]]:
+    """Every task needs these."""
+    return lambda task: names
+
+
+def _drawn_by(task: Task) -> Sequence[str]:
+    """What draws Gymnasium's own small worlds; other worlds bring what they need."""
+    spec = gymnasium.registry.get(task.env.name)
+    is_small = str(spec and spec.entry_point).startswith(("gymnasium.envs.classic_control", "gymnasium.envs.toy_text"))
+    return ("pygame",) if is_small else ()
 
 
 def _prepare_voxel(report: Report | None, load: bool) -> None:
@@ -118,14 +136,21 @@ def _is_search(task: Task) -> bool:
 BUILT_IN: dict[str, Backend] = {
     backend.name: backend
     for backend in (
-        Backend("ale", "ale:<rom>", _made_by("atari", "AtariEnv"), "pip install 'interplay[atari]'"),
-        Backend("ale2p", "ale2p:<rom>", _made_by("atari2p", "TwoPlayerAtariEnv"), "pip install 'interplay[atari2p]'"),
-        Backend("gym", "gym:<registered id>", _made_by("gym", "GymEnv"), "pip install 'gymnasium[all]'"),
+        Backend("ale", "ale:<rom>", _made_by("atari", "AtariEnv"), install_line("atari"), _always("ale_py", "cv2")),
+        Backend(
+            "ale2p",
+            "ale2p:<rom>",
+            _made_by("atari2p", "TwoPlayerAtariEnv"),
+            install_line("atari2p"),
+            _always("ale_py", "multi_agent_ale_py"),
+        ),
+        Backend("gym", "gym:<registered id>", _made_by("gym", "GymEnv"), install_line("gymnasium"), _drawn_by),
         Backend(
             "voxel",
             "voxel:<name>",
             _made_by("voxel", "VoxelEnv"),
-            "pip install 'interplay[world]'",
+            install_line("world"),
+            _always("numba"),
             is_slow=True,
             sends_scenes=True,
             hides_land=_is_search,
@@ -137,16 +162,23 @@ BUILT_IN: dict[str, Backend] = {
             "pettingzoo",
             "pettingzoo:<registered id>",
             _made_by("pettingzoo", "PettingZooEnv"),
-            "pip install 'interplay[pettingzoo]'",
+            install_line("pettingzoo"),
+            _always("pettingzoo"),
         ),
         Backend(
-            "cogrid", "cogrid:<registered id>", _made_by("cogrid", "CogridEnv"), "pip install 'interplay[cogrid]'", is_slow=True
+            "cogrid",
+            "cogrid:<registered id>",
+            _made_by("cogrid", "CogridEnv"),
+            install_line("cogrid"),
+            _always("cogrid"),
+            is_slow=True,
         ),
         Backend(
             "minerl",
             "minerl:<MineRL id>",
             _made_by("minecraft.minerl", "MinerlEnv"),
             "pip install git+https://github.com/minerllabs/minerl",
+            _always("minerl"),
             is_slow=True,
             esc_ends=_unless_option,
         ),
@@ -155,6 +187,7 @@ BUILT_IN: dict[str, Backend] = {
             "minestudio:MinecraftSim",
             _made_by("minecraft.minestudio", "MinestudioEnv"),
             "pip install minestudio",
+            _always("minestudio"),
             is_slow=True,
             esc_ends=_unless_option,
         ),
@@ -207,6 +240,12 @@ def of(task: Task) -> Backend:
         return find(task.env.backend)
     except EnvError as error:
         return _refusing(task, f"task {task.id}: {error}")
+
+
+def to_install(task: Task) -> str:
+    """The line that installs the world of a task where it is missing; empty where it can be played."""
+    backend = of(task)
+    return "" if all(map(importlib.util.find_spec, backend.packages(task))) else backend.install
 
 
 def _refusing(task: Task, reason: str) -> Backend:

@@ -13,7 +13,7 @@ import gymnasium
 
 from interplay.agents.composed import CHOICES, CODING, is_composed
 from interplay.agents.policy import action_space_of
-from interplay.errors import InterplayError, NotFoundError
+from interplay.errors import InterplayError, NotFoundError, not_installed
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.discrete import NOT_LEARNED, require_discrete
@@ -276,9 +276,7 @@ def check_torch() -> None:
         import safetensors  # noqa: F401
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
-        raise MissingTorchError(
-            f"training needs {error.name}, which is not installed\nInstall it with:  pip install 'interplay[train]'"
-        ) from None
+        raise MissingTorchError(not_installed("training needs", error.name, "train")) from None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 from interplay.model_judges.predictions import OUTCOMES, Texts, columns, log_loss
 from interplay.rank.bradley_terry import sigmoid
 
@@ -228,9 +228,7 @@ def optimizer() -> Any:
     try:
         from scipy import optimize
     except ModuleNotFoundError:
-        raise InterplayError(
-            "model judges need the package scipy to learn\nInstall it:  pip install 'interplay[report]'"
-        ) from None
+        raise InterplayError(not_installed("to learn, model judges need", "scipy", "report")) from None
     return optimize
 
 

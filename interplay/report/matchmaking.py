@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def save_matchmaking(table: list[dict[str, Any]], target: float, path: Path) -> 
     try:
         import matplotlib
     except ImportError:
-        raise InterplayError("plots need matplotlib\nInstall it:  pip install 'interplay[report]'") from None
+        raise InterplayError(not_installed("plots need", "matplotlib", "report")) from None
     from matplotlib.figure import Figure
 
     methods = list(dict.fromkeys(row["method"] for row in table))

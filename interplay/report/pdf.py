@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 from interplay.report.pictures import WIDTH_IN, png
 from interplay.report.table import Cell, Column, Figure, Measured, Report, Table
 
@@ -34,9 +34,7 @@ def pdf(report: Report) -> bytes:
         from reportlab.lib.units import mm
         from reportlab.platypus import KeepTogether, PageBreak, Paragraph, SimpleDocTemplate, Spacer
     except ModuleNotFoundError:
-        raise InterplayError(
-            'a PDF needs the package reportlab\nInstall what reports use:  pip install "interplay[report]"'
-        ) from None
+        raise InterplayError(not_installed("a PDF needs", "reportlab", "report")) from None
     styles = _styles()
     out = io.BytesIO()
     document = SimpleDocTemplate(

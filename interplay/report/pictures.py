@@ -6,7 +6,7 @@ import io
 import re
 from typing import Any
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 from interplay.report.plots import INK
 from interplay.report.table import Figure
 
@@ -45,9 +45,7 @@ def _save(figure: Figure, settings: dict[str, Any], **options: Any) -> bytes:
     try:
         import matplotlib
     except ModuleNotFoundError:
-        raise InterplayError(
-            'figures need the package matplotlib\nInstall what reports use:  pip install "interplay[report]"'
-        ) from None
+        raise InterplayError(not_installed("figures need", "matplotlib", "report")) from None
     from matplotlib.figure import Figure as Canvas
 
     out = io.BytesIO()

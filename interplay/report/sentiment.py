@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 
 Sentiment = Literal["positive", "neutral", "negative"]
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")
@@ -42,7 +42,5 @@ def _analyser():
     try:
         from textblob import TextBlob
     except ModuleNotFoundError:
-        raise InterplayError(
-            'sentiment needs the package textblob\nInstall what reports use:  pip install "interplay[report]"'
-        ) from None
+        raise InterplayError(not_installed("sentiment needs", "textblob", "report")) from None
     return TextBlob

@@ -17,6 +17,8 @@ from interplay.store.episodes import episode_ids
 from interplay.tasks import Suite, builtin_suites, index
 
 log = logging.getLogger("interplay.starter")
+EXAMPLES = "examples"
+"""File of a data folder whose pages show example answers and runs until there are others; made with the set."""
 
 
 def enter(
@@ -56,6 +58,7 @@ def enter(
             episode.close()
         for name, task in sorted({(shipped.agent, shipped.task) for shipped in new}):
             store.admit(session, name=name, task=task, kind="agent", now=now)
+    (archive.root / EXAMPLES).touch()
     return len(new)
 
 

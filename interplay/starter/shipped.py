@@ -12,6 +12,9 @@ from typing import Any
 from interplay.tasks import Task, builtin_suites, index
 
 FOLDER = Path(__file__).parent
+ANSWERS = FOLDER / "answers.csv"
+"""Answers of programs about the set, and below results of scripted models, for the boards of a data folder without others."""
+RUNS = FOLDER / "runs.json"
 REMEDY = "Make it again:  python tools/make_starter.py"
 
 

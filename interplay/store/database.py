@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import Session
 
-from interplay.errors import InterplayError, MisuseError
+from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
 
 log = logging.getLogger("interplay.store")
@@ -76,10 +76,7 @@ class Database:
                 f"{url!r} is not a database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
             ) from None
         except ModuleNotFoundError as error:
-            raise StoreError(
-                f"the database {url.partition('://')[0]} needs a driver: {error}\n"
-                "Install it with:  pip install 'interplay[postgres]'"
-            ) from None
+            raise StoreError(not_installed(f"the database {url.partition('://')[0]} needs", error.name, "postgres")) from None
         if engine.dialect.name == "sqlite":
             _keep_to_owner(engine.url.database)
             event.listen(engine, "connect", _sqlite_settings)

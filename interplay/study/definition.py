@@ -121,7 +121,8 @@ class Study:
         minutes: How long a visit takes, estimated.
         num_answers: Answers of one visit; None: as many as somebody likes. Of reviews, no more than there are instances.
         max_visits: How often one person may take part; None: as often as a platform sends them.
-        contact: Whom to ask, as people should read it.
+        contact: Whom to ask, as people should read it; a study without one is not opened.
+        ethics: Under which reference an ethics board approved it, as people should read it; empty where none had to.
         consent, quiz, pay: None where the study has none.
         channels: Name -> where people come from.
         examples: Videos of what to look for; `judging` names them, too.
@@ -141,6 +142,7 @@ class Study:
     num_answers: int | None
     max_visits: int | None
     contact: str
+    ethics: str
     consent: Consent | None
     quiz: QuizPart | None
     pay: Pay | None
@@ -170,6 +172,11 @@ class Study:
             StudyError: If it says something a study cannot mean.
         """
         return _study(document, source)
+
+    def answered_by(self, contact: str | None, ethics: str | None) -> Study:
+        """The same study with the contact and the ethics reference that are given here."""
+        given = {key: text for key, text in (("contact", contact), ("ethics", ethics)) if text is not None}
+        return Study.from_json({**self.document, "study": {**self.document["study"], **given}}) if given else self
 
     def quiz_of(self, variant: str | None) -> QuizPart | None:
         """The quiz of somebody who plays this variant: its own, or that of the study. Where variants have their own, nobody is
@@ -313,6 +320,7 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         num_answers=head.count("answers", None) if review is None else _num_reviews(head, review),
         max_visits=head.count("max_visits", None),
         contact=" ".join(head.text("contact", "").split()),
+        ethics=" ".join(head.text("ethics", "").split()),
         consent=_consent(root.optional("consent")),
         quiz=read_quiz(root.optional("quiz")),
         pay=wage,
@@ -333,8 +341,6 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")
     if paying and study.pay is None:
         raise root.error("pay", f"is missing; {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
-    if paying and not study.contact:
-        raise head.error("contact", "is missing; people who are paid must know whom to ask", 'add contact = "Name, address"')
     if "email" in study.channels and (play is None or play.raffle is None or wage is None):
         problem = "needs a raffle: people leave an address for it"
         raise root.error("channels.email", problem, "add [raffle] with winners and prize, and [pay] with the currency")

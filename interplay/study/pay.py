@@ -79,7 +79,7 @@ FEES = {
     "mturk": _fee(
         "Mechanical Turk",
         "0.20",
-        "mturk.com/pricing, which then said that the service had closed",
+        "mturk.com/pricing",
         date(2026, 10, 7),
         many_share="0.20",
         many_from=10,

@@ -37,7 +37,7 @@ from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import api_docs, episodes, errors, feedback, moderation, pages, released
+from interplay.web import api_docs, episodes, errors, examples, feedback, moderation, pages, released
 from interplay.web import play as play_routes
 from interplay.web.agents import page as agents_page
 from interplay.web.agents import routes as agents_routes
@@ -162,6 +162,7 @@ def create_app(
         rules=open_room,
     )
     app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
+    app.state.examples = examples.Examples(archive.root)
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
     app.state.explore_kept = Kept(archive.database, archive.root, app.state.milestones.reached)
     app.state.explore_shown = Shown(archive.database, archive.root)
@@ -188,6 +189,7 @@ def create_app(
         play_routes,
         judging_routes,
         board,
+        examples,
         calibration,
         teachers,
         joining,

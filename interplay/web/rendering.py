@@ -13,6 +13,7 @@ from fastapi.responses import Response
 from fastapi.templating import Jinja2Templates
 from starlette.background import BackgroundTask
 
+from interplay.envs.backends import to_install
 from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import EpisodeRow
@@ -110,7 +111,7 @@ def picture_address(task: Task) -> str:
     return f"/tasks/{task.id}/picture.png" if shipped is None else f"/static/tasks/{shipped.name}"
 
 
-templates.env.globals["picture_address"] = picture_address  # type: ignore[assignment]
+templates.env.globals |= {"picture_address": picture_address, "to_install": to_install}  # type: ignore[dict-item]
 templates.env.trim_blocks = templates.env.lstrip_blocks = True
 _FILTERS: dict[str, Callable[..., Any]] = {
     "duration": duration,

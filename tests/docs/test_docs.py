@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 from warm_process import READY, TO_EVALUATE, TO_LEARN, WarmProcess
 
+import interplay.errors
+from interplay.errors import install_line
+
 LIMIT_S = 180
 ROOT = Path(__file__).parent.parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -159,3 +162,14 @@ def test_examples_in_docstrings_hold():
         assert result.failed == 0, module.name
         tried += result.attempted
     assert tried > 0
+
+
+def test_the_line_that_installs_an_extra_is_written_in_one_place():
+    files = [path for path in (ROOT / "interplay").rglob("*") if path.suffix in (".py", ".html", ".js", ".toml")]
+    assert [path.name for path in files if re.search(r"install ['\"]interplay\[", path.read_text())] == ["errors.py"]
+    assert install_line("explore") == "pip install -e '.[explore]'"
+
+
+def test_without_a_checkout_that_line_names_the_package(monkeypatch):
+    monkeypatch.setattr(interplay.errors, "__file__", "/usr/lib/python3/dist-packages/interplay/errors.py")
+    assert install_line("explore") == "pip install 'interplay[explore]'"

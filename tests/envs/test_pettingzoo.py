@@ -248,4 +248,4 @@ def test_without_the_package_the_error_has_the_install_line():
         "try:\n    make(Task.from_json(document))\nexcept EnvError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
-    assert "needs pettingzoo; it is not installed\nInstall it with:  pip install 'interplay[pettingzoo]'" in done.stdout
+    assert "needs pettingzoo; it is not installed\nInstall it with:  pip install -e '.[pettingzoo]'" in done.stdout

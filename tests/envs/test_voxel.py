@@ -350,7 +350,7 @@ def test_without_numba_the_block_world_says_what_to_install_and_atari_plays_on()
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
     assert "needs numba; it is not installed" in done.stdout
-    assert "pip install 'interplay[world]'" in done.stdout
+    assert "pip install -e '.[world]'" in done.stdout
 
 
 @pytest.mark.filterwarnings("ignore:.*interplay/Sandbox-v0 is out of date:DeprecationWarning")

@@ -251,7 +251,7 @@ def test_without_the_package_the_error_has_the_install_line(name, package, extra
         f"try:\n    make({name!r})\nexcept EnvError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
-    assert f"needs {package}; it is not installed\nInstall it with:  pip install 'interplay[{extra}]'" in done.stdout
+    assert f"needs {package}; it is not installed\nInstall it with:  pip install -e '.[{extra}]'" in done.stdout
 
 
 def test_the_tasks_say_who_earns_what():

@@ -515,7 +515,7 @@ def test_without_inspect_the_command_says_how_to_install_it(instance, tmp_path):
     code = f"import sys\nsys.modules['inspect_ai'] = None\nfrom interplay.cli import main\nmain({arguments!r})"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert "pip install 'interplay[explore]'" in result.stderr
+    assert "pip install -e '.[explore]'" in result.stderr
 
 
 def test_a_refused_reply_shows_no_keys_and_says_why():

@@ -268,7 +268,10 @@ def test_without_scipy_learning_says_what_to_install(judged, monkeypatch, capsys
     monkeypatch.setitem(sys.modules, "scipy", None)
     with pytest.raises(SystemExit, match="1"):
         main(["judge", "calibrate", "--data", str(judged.root)])
-    assert "need the package scipy to learn\nInstall it:  pip install 'interplay[report]'" in capsys.readouterr().err
+    assert (
+        "to learn, model judges need scipy, which is not installed\nInstall it with:  pip install -e '.[report]'"
+        in capsys.readouterr().err
+    )
 
 
 def test_its_answers_are_marked_and_move_no_rating_of_peoples(judged, judge):

@@ -387,6 +387,7 @@ id = "moments"
 title = "Moments"
 summary = "A few seconds of two games."
 minutes = 5
+contact = "Ada"
 instructions = "Watch."
 [channels.open]
 [judging.segments]

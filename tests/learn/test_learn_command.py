@@ -96,7 +96,7 @@ def test_a_missing_torch_answers_with_the_line_that_installs_it(archive, command
     monkeypatch.setitem(sys.modules, "torch", None)
     status, _, err = run(capsys, *command, "--out", "m")
     assert status == 1
-    assert "pip install 'interplay[train]'" in err
+    assert "pip install -e '.[train]'" in err
 
 
 def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):

@@ -444,7 +444,7 @@ def test_without_minari_the_error_says_what_to_install(command, archive, monkeyp
     monkeypatch.setitem(sys.modules, "h5py", None)
     status, _, error = command("export", "--all", "--format", "minari")
     assert status == 1
-    assert "data sets of Minari need h5py, which is not installed\nInstall it with:  pip install 'interplay[export]'" in error
+    assert "data sets of Minari need h5py, which is not installed\nInstall it with:  pip install -e '.[export]'" in error
 
 
 def test_two_versions_of_a_task_are_two_data_sets(command, archive, make_cartpole, record, tmp_path):

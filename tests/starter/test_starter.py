@@ -237,6 +237,7 @@ def test_a_server_on_a_new_folder_has_everything_when_it_says_where_it_is(tmp_pa
             assert server.stdout.readline().startswith("Interplay is at http://")
             folder = interplay.record.open(tmp_path)
             assert len(folder.episodes()) == wanted
+            assert (tmp_path / starter.EXAMPLES).exists() == (wanted > 0)
             folder.close()
             server.terminate()
             server.stdout.read()

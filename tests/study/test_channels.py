@@ -275,8 +275,8 @@ def test_frames_are_allowed_to_amazons_pages_only():
     assert OpenChannel().frame_ancestors == CHANNELS["prolific"].frame_ancestors == ()
 
 
-def test_mechanical_turk_says_that_it_has_closed():
-    assert "closed for good on 30 September 2026" in MTurkChannel().notice
+def test_mechanical_turk_says_that_it_takes_no_new_customers():
+    assert "Since 30 July 2026 Mechanical Turk takes no new customers; accounts that exist continue." in MTurkChannel().notice
 
 
 def test_an_address_for_prolific_is_https():

@@ -167,7 +167,6 @@ caption = "A tour"
             ("answers = 2\n", ""),
             "study.answers: is missing; mturk must know when a visit is done\nRemedy: add answers = 1",
         ),
-        (('contact = "Ada, ada@lab.example"\n', ""), "study.contact: is missing; people who are paid must know whom to ask"),
         (
             ("[study]", '[study]\nkind = "comparison"'),
             "study.kind: 'comparison' is not known\nRemedy: did you mean 'comparisons'",

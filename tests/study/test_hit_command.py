@@ -109,7 +109,7 @@ def test_the_command_that_sends_repeats_what_was_chosen_and_where(run, opened):
     out = run(f"hit caves --address https://lab.example {chosen} {place}")[1]
     command = f"interplay study hit caves --address https://lab.example --send {chosen} --data {opened.root.resolve()}"
     assert f"Nothing was sent. To make it:  {command} --database ADDRESS" in out
-    assert "closed for good on 30 September 2026" in out
+    assert "Since 30 July 2026 Mechanical Turk takes no new customers" in out
 
 
 def test_the_studys_file_says_the_rest(run, hit, tmp_path):

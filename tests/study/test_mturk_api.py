@@ -252,12 +252,12 @@ def test_a_worker_can_be_given_the_score_of_our_own_quiz(mturk, api):
     assert json.loads(mturk.requests[-1].body)["SendNotification"] is False
 
 
-def test_a_service_that_is_not_there_says_that_it_closed():
+def test_a_service_that_is_not_there_says_who_can_use_it():
     api = MTurkApi(Credentials(KEY_ID, SECRET), endpoint="http://127.0.0.1:9", sleep=lambda seconds: None)
     with pytest.raises(PaymentError, match="cannot reach") as caught:
         api.balance()
     assert "tried 3 times" in str(caught.value)
-    assert "closed for good on 30 September 2026" in str(caught.value)
+    assert "Since 30 July 2026 Mechanical Turk takes no new customers" in str(caught.value)
 
 
 def test_a_busy_service_is_asked_again_with_growing_pauses(mturk):

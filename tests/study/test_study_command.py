@@ -86,6 +86,28 @@ def test_a_good_study_is_summed_up_and_a_bad_one_is_refused_with_the_remedy(run,
         assert err.count(f"bad.toml: {fault}") == 1, err
 
 
+@pytest.mark.parametrize("line", ["", 'contact = "the people who run this server"\n'])
+@pytest.mark.parametrize("verb", ["check", "open"])
+def test_a_study_without_a_contact_is_refused_with_the_key_to_write(run, tmp_path, verb, line):
+    (tmp_path / "caves.toml").write_text(STUDY.replace('contact = "Ada"\n', line))
+    status, _, err = run(f"{verb} caves.toml")
+    assert status == 1
+    assert "caves.toml: study.contact is missing; people who take part must know whom to ask" in err
+    assert 'Remedy: add contact = "Ada Lovelace, ada@lab.example" to [study], and ethics = "..."' in err
+    assert "study check caves.toml --contact" in err
+    status, out, _ = run(f"{verb} caves.toml --contact Eve --ethics IRB-7 --json")
+    study = json.loads(out)["study"] if verb == "check" else json.loads(run("show caves --json")[1])["study"]
+    assert (status, study["study"]["contact"], study["study"]["ethics"]) == (0, "Eve", "IRB-7")
+
+
+def test_a_study_that_ships_takes_the_contact_from_the_command(run):
+    assert "basalt: study.contact is missing" in run("check basalt")[2]
+    status, out, _ = run("check basalt --contact Ada,ada@lab.example")
+    assert status == 0
+    assert "contact    Ada,ada@lab.example" in out
+    assert "Open it:  interplay study open basalt --contact Ada,ada@lab.example" in out
+
+
 def test_rules_and_tasks_of_a_study_are_checked_before_it_opens(run, tmp_path):
     (tmp_path / "task.toml").write_text(STUDY.replace("atari/breakout", "atari/brekout"))
     status, _, err = run("open task.toml")
@@ -123,9 +145,10 @@ def test_opening_prints_the_links_to_paste(run):
     assert links["prolific"].startswith("https://lab.example/studies/caves?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID=")
 
 
-def test_opening_prints_no_link_to_a_platform_that_closed(run):
+def test_opening_says_who_can_use_mechanical_turk(run):
     _, out, _ = run("open caves.toml --address https://lab.example")
-    assert "mturk     no link: Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026" in out
+    assert "mturk     https://lab.example/studies/caves\n" in out
+    assert "          Since 30 July 2026 Mechanical Turk takes no new customers; accounts that exist continue." in out
     assert "Note on mturk" not in out, "once is enough"
     assert "prolific  https://lab.example/studies/caves?PROLIFIC_PID=" in out
 
@@ -163,7 +186,7 @@ def test_closing_opening_and_listing(run, opened):
 
 def test_a_study_that_ships_is_shown_as_a_file_to_copy(run, tmp_path):
     text = run("show atari --toml")[1]
-    (tmp_path / "mine.toml").write_text(text.replace('id = "atari"', 'id = "mine"'))
+    (tmp_path / "mine.toml").write_text(text.replace('id = "atari"', 'id = "mine"').replace("# contact", "contact"))
     assert run("check mine.toml")[0] == 0
     assert "did you mean 'atari'" in run("show attari --toml")[2]
 
@@ -368,7 +391,7 @@ def test_paying_needs_a_channel_an_account_and_a_reward(run, opened, tmp_path, m
     assert "unknown channel 'mturkk'; did you mean 'mturk'?" in run("pay caves --channel mturkk")[2]
     assert "no AWS access key in the environment" in run("pay caves --channel mturk --send")[2]
     assert "PROLIFIC_TOKEN holds no token" in run("pay caves --channel prolific --send")[2]
-    run("open atari")
+    run("open atari --contact Ada")
     assert "atari pays nobody" in run("pay atari")[2]
 
 

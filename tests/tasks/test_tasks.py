@@ -1,6 +1,7 @@
 """Task files: what is read, what is refused and how it is said; keys become actions by the stated rule."""
 
 import json
+import sys
 from dataclasses import replace
 from itertools import combinations
 
@@ -373,3 +374,15 @@ def test_what_makes_no_sense_for_videos_is_refused(old, new, message):
 def test_keys_from_the_defaults_of_a_suite_are_for_its_playable_tasks():
     suite = parse_suite(VIDEOS.replace("[[task]]", "[defaults.keys]\nbuttons = ['A']\n[[task]]", 1))
     assert suite.tasks[0].keys.buttons == ()
+
+
+@pytest.mark.parametrize("command", [["list"], ["show", "gymnasium/taxi"]])
+def test_a_task_that_is_not_installed_is_listed_with_the_line_that_installs_it(command, monkeypatch, capsys):
+    said = "not installed; install it with:  pip install -e '.[gymnasium]'"
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", *command])
+    assert said not in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    with pytest.raises(SystemExit, match="0"):
+        main(["tasks", *command])
+    assert said in capsys.readouterr().out

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import struct
+import sys
 import threading
 import time
 import warnings
@@ -673,3 +674,20 @@ def test_who_says_done_reads_what_that_ends(client):
     assert "This ends the task." in alone
     assert "This ends the task." not in together
     assert "The task ends when every player is done." in together
+
+
+def test_a_world_that_is_not_installed_is_not_offered_and_its_pages_have_the_line_that_installs_it(client, monkeypatch):
+    line = "pip install -e &#39;.[atari2p]&#39;"
+    task = "atari-two/space_invaders_competitive"
+    assert line not in client.get("/").text
+    assert f'href="/play/{task}" aria-label="Play' in client.get("/").text
+    monkeypatch.setitem(sys.modules, "multi_agent_ale_py", None)
+    home, page = client.get("/").text, client.get(f"/play/{task}").text
+    assert f"Not installed on this server: <code>{line}</code>" in home
+    assert f'href="/play/{task}" aria-label="Play' not in home
+    assert 'href="/play/atari/breakout" aria-label="Play' in home
+    assert "<b>This game is not installed on this server.</b>" in page
+    assert line in page
+    assert "player.js" not in page
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert "Play it yourself" not in client.get("/explore").text

@@ -10,14 +10,20 @@ import threading
 
 import numpy as np
 import pytest
-from agents_world import NOW, client
+from agents_world import NOW, TestClient, client
 from board_world import NAMES, fill
 
 import interplay.record
+from interplay import starter
 from interplay.cli import main
+from interplay.cli.common import suites_with
+from interplay.explore import published
+from interplay.explore.evaluation.runs import read_all
 from interplay.judge import Judging, Rules
+from interplay.judge.ratings.answered import comparisons, judgements
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
+from interplay.rank.answers_file import read_answers
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.rank.normal import Z95
@@ -294,3 +300,44 @@ def test_a_long_name_keeps_its_end_where_its_middle_has_no_room(agent):
     (line,) = history({agent: Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {}).lines
     assert line.head + line.tail == agent
     assert len(line.tail) == (6 if len(agent) > 12 else 0)
+
+
+# Examples
+
+
+def test_boards_show_examples_which_are_nowhere_else_until_one_button_hides_them(archive):
+    starter.enter(archive)
+    with TestClient(create_app(archive, suites=suites_with(None)), base_url="http://127.0.0.1") as visitor:
+        for page in ("/leaderboard", "/leaderboard?task=atari/qbert&method=davidson", "/explore", "/leaderboard/explore"):
+            assert "<strong>Examples.</strong>" in visitor.get(page).text, page
+        assert '<a href="/agents/scripted">' in visitor.get("/leaderboard").text
+        assert "0 answers · 0 judges" in visitor.get("/leaderboard").text
+        assert re.findall(r"oracle|scripted/\w+", visitor.get("/explore").text)[0] == "oracle"
+        assert visitor.get("/api/leaderboard").json()["rows"] == []
+        assert visitor.get("/leaderboard.csv").text.count("\n") == 1
+        assert visitor.get("/explore/boards/paper-200").status_code == 404
+        assert comparisons(archive.database) == judgements(archive.database) == []
+        assert list(read_all(archive.root)) == []
+        assert visitor.post("/examples/hide", follow_redirects=False).status_code == 303
+        assert "No answers yet" in visitor.get("/leaderboard").text
+        assert "No language model has played yet</h2>" in visitor.get("/explore").text
+    assert starter.enter(archive) == 0
+    assert not (archive.root / starter.EXAMPLES).exists(), "a later start does not bring them back"
+
+
+def test_examples_give_way_to_real_answers(archive):
+    starter.enter(archive)
+    fill(archive, tasks=["atari/qbert"], num_answers=20)
+    with TestClient(create_app(archive, suites=suites_with(None)), base_url="http://127.0.0.1") as visitor:
+        for task in ("", "atari/qbert", "atari/breakout"):
+            assert "Examples." not in visitor.get(f"/leaderboard?task={task}").text
+        assert "<strong>Examples.</strong>" in visitor.get("/explore").text
+
+
+def test_examples_are_of_what_is_shipped_now():
+    shown = {(one.task, one.agent) for one in starter.episodes()}
+    answers = read_answers(starter.ANSWERS)
+    assert {(one.task, agent) for one in answers for agent in (one.left, one.right)} == shown
+    document = json.loads(starter.RUNS.read_text())
+    today = {one.task().content_hash for one in published.instances().values()}
+    assert {*document["proofs"], *(one["task_hash"] for one in document["results"])} <= today

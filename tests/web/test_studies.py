@@ -116,6 +116,16 @@ def test_the_first_page_says_what_happens_how_long_and_for_how_much(client):
     assert "Who comes from Mechanical Turk or Prolific gets 3.75 USD in total" in unpaid
 
 
+def test_the_reference_of_the_ethics_board_is_shown_with_the_contact_at_the_beginning_and_at_the_end(archive, client):
+    assert "Ethics approval" not in client.get(address(MTURK)).text
+    open_study(archive, STUDY.replace("[consent]", 'ethics = "IRB 2026-17"\n[consent]', 1))
+    first = client.get(address(MTURK)).text
+    last = begin(client, MTURK, decision="decline", agree=None).text
+    for page in (first, last):
+        assert "Ada Lab, ada@lab.example" in page
+        assert "IRB 2026-17" in page
+
+
 def test_text_of_a_study_is_text_and_not_markup(client):
     page = client.get(address()).text
     assert CONSENT not in page

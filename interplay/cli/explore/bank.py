@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, progress, table
+from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, open_archive, progress, table
 from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
@@ -120,6 +120,7 @@ def filter_tasks(
     golden = knowledge.golden()
     asked = list(banks.load(tasks)) if tasks is not None else list(golden)
     decided = {} if decisions is None else knowledge.read_decisions(decisions)
+    open_archive(data).close()  # its folder keeps what models say
     with (
         progress() as bar,
         closing(Chat(data / FOLDER / "filter.jsonl", prices=prices_of(prices), num_at_once=at_once, timeout_s=timeout)) as chat,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -46,10 +46,7 @@ def needs_models(verb: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("inspect_ai", "openai"):
             raise
-        raise InterplayError(
-            f"`interplay explore {verb}` needs {error.name}, which is not installed\n"
-            "Install it with:  pip install 'interplay[explore]'"
-        ) from None
+        raise InterplayError(not_installed(f"`interplay explore {verb}` needs", error.name, "explore")) from None
 
 
 def server_at(address: str | None, key_env: str | None) -> At | None:

@@ -17,7 +17,7 @@ from interplay.cli.common import (
     JsonOption,
     SeedOption,
     emit,
-    has_database,
+    is_data_folder,
     open_archive,
     place_options,
     progress,
@@ -186,8 +186,8 @@ def results(
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
     verdicts = {one.run: verifying.compared(None, path, read[path], one, judge) for path, one in every.items()}
-    if database is not None or has_database(data):
-        with closing(open_archive(data, database)) as archive, stage_bars() as report:
+    if database is not None or is_data_folder(data):
+        with closing(open_archive(data, database, must_exist=True)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
             for number, (path, one) in enumerate(every.items(), 1):
                 report("comparing runs with their episodes", number, len(every))

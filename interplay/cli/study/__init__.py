@@ -13,7 +13,7 @@ from interplay.cli.study.play import answers, raffle, simulate
 
 app = typer.Typer(
     add_completion=False,
-    help="Open and close studies, list their participants, pay them.  Try:  interplay study open atari",
+    help="Open and close studies, list their participants, pay them.  Try:  interplay study show atari",
     no_args_is_help=True,
 )
 _more = typer.Typer()

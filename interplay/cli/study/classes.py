@@ -55,6 +55,7 @@ def open_class(
 
     Try:  interplay study class open "Class 9b" --task atari/breakout --task overcooked/cramped_room
     """
+    from interplay.envs.backends import to_install
     from interplay.play.connections.tokens import server_secret
     from interplay.study.classes import ClassError
     from interplay.study.tokens import teacher_key
@@ -67,6 +68,8 @@ def open_class(
             raise unknown_name("task", one, known)
         if not known[one].env.is_playable:
             raise ClassError(f"{one} cannot be played; it has only videos to judge\nRemedy: name another task.")
+        if line := to_install(known[one]):
+            raise ClassError(f"{one} is not installed here\nInstall it with:  {line}")
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     home = (address or local or NO_SERVER).rstrip("/")

@@ -157,7 +157,7 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
     """The same for people; `again` is the command that sends."""
     from rich.console import Group
 
-    from interplay.study.channels.mturk import CLOSED
+    from interplay.study.channels.mturk import NO_NEW_CUSTOMERS
 
     parts: list[Any] = []
     if not document["is_sent"]:
@@ -175,7 +175,7 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
         parts.append(f"{others} of them with other settings or of another version; these stay as they are.")
     if any(one["operation"] == "CreateQualificationType" for one in document["orders"]):
         parts.append("The study's own page asks the quiz again: it cannot know who holds a qualification.")
-    parts.append(f"Note on mturk: {CLOSED}")
+    parts.append(f"Note on mturk: {NO_NEW_CUSTOMERS}")
     is_all_there = all(one["state"] == "made" for one in document["orders"])
     if is_all_there:
         parts.append(f"Participants:  {next_one}")

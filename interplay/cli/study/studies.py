@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -16,7 +17,7 @@ from interplay.cli.common import (
     DataOption,
     JsonOption,
     emit,
-    has_database,
+    is_data_folder,
     open_archive,
     place_options,
     suite_options,
@@ -46,12 +47,24 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study tha
 SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file with tasks of the study; may be repeated.")]
 
 
+ContactOption = Annotated[
+    str | None, typer.Option("--contact", help="Whom people can ask, as they should read it; instead of the file's.")
+]
+EthicsOption = Annotated[
+    str | None, typer.Option("--ethics", help="The reference of the ethics board, if there is one; instead of the file's.")
+]
+_NOBODY = "the people who run this server"
+"""What the files of shipped studies had as contact: it names nobody."""
+
+
 @app.command()
 def check(
     name: NameArgument,
     suite: SuiteOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    contact: ContactOption = None,
+    ethics: EthicsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check a study file for all that `study open` would refuse: texts, quiz, channels, pay, rules, tasks, agents, examples.
@@ -62,8 +75,8 @@ def check(
     """
     import interplay.record
 
-    study = _checked(name, suite)
-    is_there = bool(database) or has_database(data)
+    study = _checked(name, suite, contact, ethics)
+    is_there = bool(database) or is_data_folder(data)
     with TemporaryDirectory() as new:  # a command that only looks makes no data folder
         archive = interplay.record.open(data if is_there else Path(new), database=database)
         _look_for(archive, study, data)
@@ -71,7 +84,8 @@ def check(
             _segments(archive, study, suite)
         archive.close()
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
-    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{place_options(data, database)}")
+    given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
+    lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{given}{place_options(data, database)}")
     emit(_document(study), as_json=as_json, text="\n".join(lines))
 
 
@@ -79,6 +93,8 @@ def check(
 def open_study(
     name: NameArgument,
     suite: SuiteOption = None,
+    contact: ContactOption = None,
+    ethics: EthicsOption = None,
     address: AddressOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -93,7 +109,7 @@ def open_study(
     from interplay.study.hits import Hits
     from interplay.study.studies import Studies
 
-    study = _checked(name, suite)
+    study = _checked(name, suite, contact, ethics)
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
@@ -163,7 +179,7 @@ def list_studies(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
 
     found: dict[str, dict[str, Any]] = {}
     if data.is_dir() or database:
-        studies = Studies(open_archive(data, database).database)
+        studies = Studies(open_archive(data, database, must_exist=True).database)
         counts = studies.counts()
         for one in studies.all():
             study, state = one.study, "open" if one.is_open else "closed"
@@ -201,7 +217,7 @@ def show(
     document: dict[str, Any] = {}
     study = None
     if not name.endswith(".toml") and (data.is_dir() or database):
-        archive = open_archive(data, database)
+        archive = open_archive(data, database, must_exist=True)
         studies = Studies(archive.database)
         if (opened := studies.find(name)) is not None:
             study = opened.study
@@ -262,12 +278,14 @@ def _cell(value: Any) -> str:
     return "" if value is None or value is False else "yes" if value is True else str(value)
 
 
-def _checked(name: str, suite: list[Path] | None) -> Study:
-    """A study whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical Turk.
+def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: str | None) -> Study:
+    """A study with a contact, whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical
+    Turk.
 
     Raises:
         InterplayError: Naming file, key and remedy.
     """
+    from interplay.envs.backends import to_install
     from interplay.judge import Rules
     from interplay.judge.segments.opening import check_segments
     from interplay.study import StudyError
@@ -275,7 +293,7 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
     from interplay.study.hit_plan import settings_of
     from interplay.tasks import index
 
-    study = find_study(name)
+    study = find_study(name).answered_by(contact, ethics)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -299,6 +317,8 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
             raise StudyError(
                 f"{name}: {where}: {task} cannot be played; it has only videos to judge\nRemedy: name another task."
             )
+        if study.play is not None and (line := to_install(tasks[task])):
+            raise StudyError(f"{name}: {where}: {task} is not installed here\nInstall it with:  {line}")
     if segments is not None:
         check_segments(segments, tasks[segments.task])
     if study.play is not None:
@@ -310,6 +330,13 @@ def _checked(name: str, suite: list[Path] | None) -> Study:
                     f"variants[{place}] of {name}: {variant.task} has one seat, and none for {variant.agents[0]!r}\n"
                     "Remedy: leave partner and fallback out."
                 )
+    if study.contact in ("", _NOBODY):
+        example = "Ada Lovelace, ada@lab.example"
+        raise StudyError(
+            f"{name}: study.contact is missing; people who take part must know whom to ask\n"
+            f'Remedy: add contact = "{example}" to [study], and ethics = "..." where an ethics board approved it; or:  '
+            f'interplay study check {name} --contact "{example}"'
+        )
     return study
 
 
@@ -430,9 +457,12 @@ def _links(study: Study, address: str) -> dict[str, str]:
 
 
 def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
-    """The links for people, one line each; of a channel that nobody can come through, why there is none."""
-    notices = {name: channel.notice for name, channel in study.channels.items()}
-    return [f"{name:9} {f'no link: {notices[name]}' if notices[name] else link}" for name, link in links.items()]
+    """The links for people, one line each, and what is to be known of a channel."""
+    lines = []
+    for name, link in links.items():
+        notice = study.channels[name].notice
+        lines += [f"{name:9} {link}", *([f"{'':9} {notice}"] if notice else [])]
+    return lines
 
 
 def _document(study: Study) -> dict[str, Any]:
@@ -483,6 +513,8 @@ def _summary(study: Study) -> list[str]:
         third = ", and a third where two disagree" if study.review.third else ""
         per_visit = f"{count} of {num} instances, each reviewed by {raters}{third}"
     lines = [f"a visit    {per_visit}, about {study.minutes:g} min", f"channels   {', '.join(study.channels)}"]
+    lines.append(f"contact    {study.contact or 'none yet: a study without one cannot be opened'}")
+    lines += [f"ethics     {study.ethics}"] if study.ethics else []
     quizzes = [study.quiz, *(one.quiz for one in study.play.variants)] if study.play is not None else [study.quiz]
     for quiz in [one for one in quizzes if one is not None]:
         share = f"{quiz.quiz.pass_share:.0%} of {quiz.quiz.num_boxes} boxes"

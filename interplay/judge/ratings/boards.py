@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -35,6 +35,7 @@ COLUMNS = (
 _FACTS = ("kind", "withdrawn", "num_checked", "num_passed")
 _ROW = tuple(name for name in COLUMNS if name not in _FACTS)
 """What `rank.leaderboard` knows of it."""
+_UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
 
 
 @dataclass
@@ -69,13 +70,12 @@ class _Kept:
         if len(self.waiting) < self.publish_every:
             return
         for one in self.waiting:
-            self._show(one)
+            self.show(comparison(one))
         self.last_sequence = logged.sequence
         self.waiting.clear()
 
-    def _show(self, logged: store.LoggedAnswer) -> None:
+    def show(self, answer: Comparison) -> None:
         """Take one answer into account, overall and in its task."""
-        answer = comparison(logged)
         self.computed.clear()
         self.standings.add(answer)
         for board, standings in ((None, self.standings.overall), (answer.task, self.standings.task(answer.task))):
@@ -166,8 +166,7 @@ class Boards:
                     document["automatic"] = agreement(session, task, last_sequence)
         if judges == "models":
             document |= {"num_answers": num_answers, "num_judges": num_judges, "next_pair": None, "unrated": []}
-        unknown = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
-        document["rows"] = [{**unknown, **_kept_facts(facts.get(row["agent"], {})), **row} for row in found.rows]
+        document["rows"] = [{**_UNKNOWN, **_kept_facts(facts.get(row["agent"], {})), **row} for row in found.rows]
         return document | {
             "method": method,
             "judges": judges,
@@ -199,6 +198,14 @@ class Boards:
                 kept.add(answer)
             self._models = (state, kept)
         return kept
+
+
+def rows_of(answers: Iterable[Comparison], task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
+    """The rows of a board of answers that are in no log, as `Boards.board` has them."""
+    kept = _Kept()
+    for answer in answers:
+        kept.show(answer)
+    return [{**_UNKNOWN, **row} for row in kept.fit(task, method)().rows]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from interplay.errors import not_installed
 from interplay.record.errors import RecordingError
 from interplay.tables import visible
 
@@ -33,9 +34,7 @@ def require_minari() -> None:
         import h5py  # noqa: F401
         import minari  # noqa: F401
     except ModuleNotFoundError as error:
-        raise RecordingError(
-            f"data sets of Minari need {error.name}, which is not installed\nInstall it with:  pip install 'interplay[export]'"
-        ) from None
+        raise RecordingError(not_installed("data sets of Minari need", error.name, "export")) from None
 
 
 def own_folder() -> Path:

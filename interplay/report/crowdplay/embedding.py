@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, not_installed
 
 LEAST = 10
 """Plays that a map needs."""
@@ -99,9 +99,7 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
         from sklearn.manifold import TSNE
         from threadpoolctl import threadpool_limits
     except ModuleNotFoundError:
-        raise InterplayError(
-            'maps of plays need the package scikit-learn\nInstall what reports use:  pip install "interplay[report]"'
-        ) from None
+        raise InterplayError(not_installed("maps of plays need", "scikit-learn", "report")) from None
     parameters = PAPER | {"perplexity": perplexity_for(len(features)), "random_state": seed}
     if np.ptp(features, axis=0).max() == 0:  # principal components of equal points are not defined
         return Map(np.zeros((len(features), 2)), parameters)

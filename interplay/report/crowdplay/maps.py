@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from interplay.errors import install_line
 from interplay.report.crowdplay.embedding import LEAST, MOST, PAPER, PLACING, Map, embed, nearness, place
 from interplay.report.crowdplay.plays import Play
 from interplay.report.crowdplay.quality import Quality
@@ -17,7 +18,6 @@ from interplay.report.plots import plot_map
 from interplay.report.table import Column, Figure, Section, Table
 
 _MOST_GROUPS = 10
-PLACE_HINT = 'pip install "interplay[maps]"'
 
 
 class _Made(NamedTuple):
@@ -152,7 +152,8 @@ def _map(
         theirs = _features(new, names, shares)
         points = place(features, drawn, theirs, seed=seed)
         if points is None:
-            note = f" n = {len(new)} plays of agents are not placed, because the package openTSNE is missing: {PLACE_HINT}."
+            remedy = install_line("maps")
+            note = f" n = {len(new)} plays of agents are not placed, because the package openTSNE is missing: {remedy}."
         else:
             records += _records(new, points, lambda play: play.held.actor, is_placed=True)
             note = " Hollow: agents, placed by openTSNE beside the people who are most like them; see the table of distances."

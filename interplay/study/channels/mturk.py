@@ -28,9 +28,9 @@ from interplay.study.errors import ArrivalError, StudyError
 PRODUCTION = "https://www.mturk.com"
 SANDBOX = "https://workersandbox.mturk.com"
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-CLOSED = (
-    "Amazon's documentation says that Mechanical Turk closed for good on 30 September 2026; no worker can come from there. "
-    "Recruit through Prolific (docs/recruiting.md)."
+NO_NEW_CUSTOMERS = (
+    "Since 30 July 2026 Mechanical Turk takes no new customers; accounts that exist continue. "
+    "Without one, recruit through Prolific (docs/recruiting.md)."
 )
 
 _ENTITY = re.compile(r"[A-Z0-9]{1,64}")  # `EntityId` and `CustomerId` of the API's model
@@ -67,7 +67,7 @@ class MTurkChannel:
 
     name = "mturk"
     frame_ancestors: tuple[str, ...] = ("https://worker.mturk.com", "https://requester.mturk.com", PRODUCTION, SANDBOX)
-    notice = CLOSED
+    notice = NO_NEW_CUSTOMERS
 
     def __init__(self, extra_hosts: Iterable[str] = (), hit: Mapping[str, Any] | None = None) -> None:
         extra = tuple(_checked_origin(host) for host in extra_hosts)

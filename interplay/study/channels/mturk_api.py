@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from interplay.study.channels.aws import Credentials, signed_headers
-from interplay.study.channels.mturk import CLOSED
+from interplay.study.channels.mturk import NO_NEW_CUSTOMERS
 from interplay.study.errors import PaymentError, PaymentUnknownError
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class MTurkApi:
             problem = f"Mechanical Turk is busy (HTTP {reply.status_code})"
             is_unknown = is_unknown or reply.status_code >= 500
         kind = PaymentUnknownError if is_unknown else PaymentError
-        raise kind(f"{operation}: {problem}; tried {_ATTEMPTS} times\n{CLOSED}")
+        raise kind(f"{operation}: {problem}; tried {_ATTEMPTS} times\n{NO_NEW_CUSTOMERS}")
 
 
 def _hit(document: Mapping[str, Any]) -> CreatedHit:

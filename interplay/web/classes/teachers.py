@@ -10,6 +10,7 @@ import segno
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
+from interplay.envs.backends import to_install
 from interplay.envs.people import has_score
 from interplay.study import tokens
 from interplay.study.classes import ClassError, SchoolClass
@@ -44,7 +45,7 @@ def classes(request: Request) -> Response:
 def _list(request: Request, *, status: int = 200, problem: str = "", given: dict[str, Any] | None = None) -> Response:
     known = [(one, number, teacher_address(request, one)) for one, number in classes_of(request).all()]
     offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
-    offered = [task for task in offered if task.env.is_playable]
+    offered = [task for task in offered if task.env.is_playable and not to_install(task)]
     given = given or {"tasks": ["atari/breakout"], "scores": "yes"}
     return render(
         request, "classes.html", "Moderation", status=status, headers=_NO_STORE,
@@ -77,6 +78,8 @@ def check_playable(tasks: dict[str, Task], task: str) -> None:
     """
     if task not in tasks or not tasks[task].env.is_playable:
         raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
+    if line := to_install(tasks[task]):
+        raise ClassError(f"{task} is not installed here\nInstall it with:  {line}")
 
 
 def _number(said: dict[str, str], name: str) -> float:

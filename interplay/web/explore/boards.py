@@ -40,12 +40,16 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
     kept: Kept = request.app.state.explore_kept
     boards = kept.boards()
+    is_example = not boards and not board
+    if is_example:
+        boards = request.app.state.examples.boards
     shown = board_of(request, board) if board else next(iter(boards), None)
     made = Ratings((), (), 0, 0) if shown is None else kept.ratings(shown, chosen)
     facts = [asdict(row) | {"kind": "", "withdrawn": False} for row in made.rows]
     return render(
         request, "leaderboard_explore.html", "Leaderboard",
-        boards=boards, board=shown, method=chosen, methods={name: METHOD_TEXTS[name] for name in METHODS}, text=text,
+        boards=boards, board=shown, is_example=is_example, method=chosen,
+        methods={name: METHOD_TEXTS[name] for name in METHODS}, text=text,
         view=board_view(facts, centre=text.centre, margin=text.margin) if facts else None, notes=made.notes,
         num_answers=made.num_answers, num_tasks=made.num_tasks, judges="milestones", task="", titles={},
         hues={name: place for place, name in enumerate(sorted(row.agent for row in made.rows))},

@@ -78,11 +78,13 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
 
 def _page(request: Request, name: str | None) -> Response:
     suite, boards = explore_suite(request), request.app.state.explore_kept.boards()
+    is_example = not boards
+    boards = boards or request.app.state.examples.boards
     board = next((one for one in boards if name in (None, one.name)), None)
     _, unreadable = request.app.state.explore_kept.results()
     return render(
         request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
-        oracle=ORACLE, sets=_sets(suite),
+        oracle=ORACLE, sets=_sets(suite), is_example=is_example,
     )  # fmt: skip
 
 

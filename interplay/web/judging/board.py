@@ -168,10 +168,14 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 
     text = METHOD_TEXTS[chosen]
     hues = hues_of(boards)
+    is_example = kind == "people" and not boards.tracks()
+    if is_example:
+        board["rows"] = request.app.state.examples.rows(task or None, chosen)
+        hues = {row["agent"]: number for number, row in enumerate(board["rows"])}
     return render(
         request, "leaderboard.html", "Leaderboard",
         task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
-        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models,
+        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models, is_example=is_example,
         view=board_view(board["rows"], centre=text.centre, margin=text.margin),
         history=history(boards.tracks(task or None, kind), hues), has_explore=request.app.state.explore is not None,
     )  # fmt: skip
