@@ -29,6 +29,10 @@ class EnvError(InterplayError):
     """A world that cannot be built or was used wrongly."""
 
 
+class NotInstalledError(EnvError):
+    """What a world needs is not installed; the text names the package and the line that installs it, and nothing else."""
+
+
 class NoNumbersError(EnvError):
     """A world that gives pictures only was asked for numbers."""
 

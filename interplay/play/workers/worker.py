@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, backends, make, prepare
+from interplay.envs import NotInstalledError, PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -463,14 +463,18 @@ class Worker:
         self._jobs.put(close)
 
     def _failed(self, number: int, error: Exception) -> None:
-        """Report a failure. The log has all of it; what a player reads names no folders and no code."""
+        """Report a failure. The log has all of it; what a player reads names no folders and no code: the text of an error of
+        somebody's environment is not shown, only of which class it is."""
         episode = self._episodes.get(number)
         if episode is None:
             log.error("game %d could not be opened", number, exc_info=error)
         else:
             log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
-        code, message = "world_failed", "the game's world had an error and stopped"
-        if isinstance(error, interplay.record.RecordingError):
+        what = type(error.__cause__ or error).__name__
+        code, message = "world_failed", f"the game's world had an error ({what}) and stopped; the server's log says more"
+        if isinstance(error, NotInstalledError):
+            code, message = "not_installed", f"this game cannot start: {error}"
+        elif isinstance(error, interplay.record.RecordingError):
             code, message = "recording_failed", "your play could no longer be recorded"
             if "the disk is full" in str(error):
                 message += ": the disk of the server is full"

@@ -254,7 +254,7 @@ class Player {
     this.#closeDialogs();
     this.startButton.disabled = false;
     this.startButton.firstChild?.replaceWith("Start again ");
-    this.#note(message);
+    this.#note(message, true);
     this.announce(message);
     if (this.saved) {
       const link = document.createElement("a");
@@ -1057,9 +1057,14 @@ class Player {
     need(this.root, "[data-cover]").hidden = true;
   }
 
-  /** @param {string} text */
-  #note(text) {
-    need(this.root, "[data-start-note]").textContent = text;
+  /**
+   * @param {string} text
+   * @param {boolean} [failed] it says why there is no game
+   */
+  #note(text, failed = false) {
+    const note = need(this.root, "[data-start-note]");
+    note.textContent = text;
+    note.classList.toggle("failed", failed);
   }
 
   /** For people who listen to the page. @param {string} text */
