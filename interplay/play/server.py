@@ -326,17 +326,19 @@ class PlayServer:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             place = None if partner is not None else self._open_place(task, seed, participant_id, study)
+            will_join = place or self._open_place(task, seed, participant_id, study, is_there=True) if partner is None else None
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
-            joins = place is not None and (drawn_here or not place.game.hosting.is_drawn_here)
+            joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
-                seed = self._seed(task, participant_id) if seed is None else seed
-                game = self._new_game(task, seed, countdown_s=countdown_s, study=study)
+                drawn = self._seed(task, participant_id) if seed is None else seed
+                game = self._new_game(task, drawn, countdown_s=countdown_s, study=study, is_counted=not joins)
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
             seat.granted_at = time.monotonic()
             seat.is_drawn_here = drawn_here
+            seat.may_move = len(game.seats) > 1 and seed is None and partner is None and wheel is None
             seat.agent = seat.wheel = wheel
             for other in game.seats if partner is not None else ():
                 if other is not seat:
@@ -365,12 +367,16 @@ class PlayServer:
             raise
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
-            self._loop.call_soon_threadsafe(game.tell_seats)
-            self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
-    def _open_place(self, task: Task, seed: int | None, participant_id: int | None, study: ForStudy | None) -> Place | None:
-        """A seat in the game of this task that waits longest for a player, where a task has several seats.
+    def _open_place(
+        self, task: Task, seed: int | None, participant_id: int | None, study: ForStudy | None, *, is_there: bool = False
+    ) -> Place | None:
+        """A seat in the game of this task that waits longest for a player, where a task has several seats; sooner in one in
+        which somebody has come than in one in which nobody has.
+
+        Args:
+            is_there: Only where somebody has come, and also a seat whose player has not and may have any other.
 
         Nobody gets two seats in one game: a participant who has one is given another game. Games of a study are for its people
         alone: what they earn must not depend on strangers, or on the agents of strangers.
@@ -381,8 +387,9 @@ class PlayServer:
         alike = [game for game in alike if game.study == study]
         if participant_id is not None:
             alike = [game for game in alike if not game.has_participant(participant_id)]
-        found = [Place(game, seat) for game in alike if (seat := game.open_seat) is not None]
-        return min(found, key=lambda place: place.game.number, default=None)
+        alike = [game for game in alike if game.is_waited_in or not is_there]
+        found = [Place(game, seat) for game in alike if (seat := game.seat_for_one_more(is_there)) is not None]
+        return min(found, key=lambda place: (not place.game.is_waited_in, place.game.number), default=None)
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
         """Of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
@@ -399,6 +406,7 @@ class PlayServer:
         countdown_s: int = COUNTDOWN_S,
         state: State = State.EMPTY,
         study: ForStudy | None = None,
+        is_counted: bool = True,
     ) -> Game:
         return Game(
             self,
@@ -409,6 +417,7 @@ class PlayServer:
             countdown_s=countdown_s,
             state=state,
             study=study,
+            is_counted=is_counted,
         )
 
     @property
@@ -488,7 +497,7 @@ class PlayServer:
         except TokenError as error:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
-        place = self._places.get(session)
+        place = self._seated(session)
         if place is None:
             episode_id, _ = await asyncio.to_thread(self._played, session)
             if episode_id is not None:
@@ -496,6 +505,30 @@ class PlayServer:
                 raise GameOver(wire.text("error", code="interrupted", message=message, episode=episode_id))
             raise Refusal(wire.CLOSE_EXPIRED, "the session of this seat has ended; open the task again")
         return place
+
+    def _seated(self, session: str) -> Place | None:
+        """The seat of a session whose player comes. It counts from now on: who comes first, and would wait alone, has a place
+        beside somebody who waits, also one that was granted to another who has not come."""
+        with self.granting:
+            place = self._places.get(session)
+            if place is None or not place.seat.may_move:
+                return place
+            game, seat = place
+            seat.may_move = False
+            owner = seat.owner.participant_id if seat.owner is not None else None
+            there = None if game.is_waited_in else self._open_place(game.task, None, owner, game.study, is_there=True)
+            if there is None:
+                return place
+            there.seat.trade(seat)
+            moved = {session: there} | ({} if seat.session is None else {seat.session: place})
+            self._places |= moved
+
+        def note(database: Session) -> None:
+            for one, (its_game, its_seat) in moved.items():
+                sessions.move_session(database, one, seed=its_game.seed, seat=its_seat.name)
+
+        self._note(list(moved), note)
+        return there
 
     def _played(self, session: str) -> tuple[str | None, int | None]:
         """The episode of a session that is over, and whose it was."""

@@ -89,11 +89,17 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     _check_agents(play, task, wanted, is_operator=operator)
     if group is not None and (wanted.partner or wanted.wheel):
         raise HTTPException(409, "this study or class does not let you choose agents; leave partner and wheel out")
+    person = None if operator else current_participant(request) if enrolment is None else enrolment.participant_id
+    if len(task.seats) > 1 and not operator and wanted.partner is None:
+        own, all_of_address = request.app.state.joins
+        if not (own.allows(str(person)) and all_of_address.allows(network_of(request))):
+            message = f"you have asked for {own.most} games with others in a minute, or your address for {all_of_address.most}"
+            raise HTTPException(429, f"{message}; wait a minute, then try again", {"Retry-After": "60"})
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
     grant = play.create_session(
         task,
-        participant_id=None if operator else current_participant(request) if enrolment is None else enrolment.participant_id,
+        participant_id=person,
         actor=wanted.actor or ("operator" if operator else None),
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
