@@ -139,9 +139,7 @@ BUILT_IN: dict[str, Backend] = {
             _made_by("pettingzoo", "PettingZooEnv"),
             "pip install 'interplay[pettingzoo]'",
         ),
-        Backend(
-            "cogrid", "cogrid:<registered id>", _made_by("cogrid", "CogridEnv"), "pip install 'interplay[cogrid]'", is_slow=True
-        ),
+        Backend("cogrid", "cogrid:<registered id>", _made_by("cogrid", "CogridEnv"), "pip install 'interplay[cogrid]'"),
         Backend(
             "minerl",
             "minerl:<MineRL id>",

@@ -423,7 +423,7 @@ class PlayServer:
     @property
     def _held_seats(self) -> list[HeldSeat]:
         return [
-            HeldSeat(game.number, seat.client, game.holds_world, game.hosting.is_drawn_here)
+            HeldSeat(game.number, seat.client, game.holds_world, game.hosting.is_drawn_here, seat.is_left)
             for game, seat in list(self._places.values())
             if game.state is not State.ENDED and seat.last_words is None
         ]

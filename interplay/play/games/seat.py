@@ -91,6 +91,11 @@ class Seat:
         return self.is_open or (self.session is not None and not self.has_come)
 
     @property
+    def is_left(self) -> bool:
+        """Whether its player had come and is not there now."""
+        return self.has_come and self.connection is None
+
+    @property
     def has_person(self) -> bool:
         """Whether it is a person's who plays, or may come back."""
         return self.session is not None and self.leaving is None and not self.is_gone

@@ -45,8 +45,10 @@ from interplay.play.workers.live_seat import LiveSeat
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
-SLOW_STEP_MS = 8.0
-"""A world whose median step takes longer gets a worker to itself."""
+SLOW_STEP_MS, LONG_STEP_MS = 8.0, 16.0
+SLOW_SHARE = 0.25
+"""A world gets a worker to itself whose median step takes long, and also a good part of a core at its rate; or so long that it
+would cost other games a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
@@ -178,7 +180,8 @@ class Worker:
         self._schedule(episode)
         if episode.step == NUM_TIMED_STEPS:
             step_ms = statistics.median(episode.step_costs_us) / 1000
-            if step_ms > SLOW_STEP_MS:
+            is_much = step_ms / 1000 * episode.env.task.frame_rate_hz > SLOW_SHARE
+            if step_ms > LONG_STEP_MS or (step_ms > SLOW_STEP_MS and is_much):
                 movable = episode.env.deterministic
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
