@@ -59,6 +59,7 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
         "height": height,
         "has_scenes": _has_scenes(request, episode),
         "sha256": episode.sha256,
+        "outcome_check": episode.outcome_check,
     }
 
 

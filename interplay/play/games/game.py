@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
@@ -40,9 +41,12 @@ class Game:
         countdown_s: Before the first step, once every player has said start.
         study: What a study says about it; None for a game that is for itself.
         is_counted: Whether a place for a process of its own was counted when it was granted.
+        company: Who play again together; None: whoever comes.
 
     Attributes:
         is_blind: Whether its players are not told of agents.
+        invitation: Names the game to friends whom its players invite.
+        company: As the argument.
         seats: In the task's order.
         hosting: Where its world is.
         takeover: The agents in its seats.
@@ -63,6 +67,7 @@ class Game:
         state: State = State.EMPTY,
         study: ForStudy | None = None,
         is_counted: bool = True,
+        company: str | None = None,
     ) -> None:
         self.server = server
         self.number = number
@@ -71,6 +76,8 @@ class Game:
         self.seed = seed
         self.study = study
         self.is_blind = study is not None and study.is_blind
+        self.invitation = secrets.token_urlsafe(9)
+        self.company = company
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
         self.hosting = Hosting(self, server, is_counted=is_counted and state is not State.HELD)

@@ -93,6 +93,7 @@ class Lobby:
                     has_partner=self._partner is not None and not by_itself,
                     missing="person" if any(one.is_vacant for one in missing) else "start",
                     waits=self.waits,
+                    **({} if self._game.study else {"invitation": self._game.invitation}),
                 )
                 asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
 
