@@ -40,7 +40,7 @@ test("whatever a page waits for, it says so, and who can do something is told wh
 
 test("before the first step one reads who is awaited, and can stop waiting", () => {
   assert.deepEqual(wordsOf({ ...BEFORE, others: [other("open")] }), {
-    headline: "Get ready",
+    headline: "Waiting",
     text: "Waiting for another player to join. You may look at other pages meanwhile.",
     button: "stop",
   });

@@ -34,10 +34,10 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
     first.context.grant_permissions(["clipboard-read", "clipboard-write"])
     start(first)
     first.locator("[data-lobby]").wait_for()
-    assert first.locator("[data-state]").inner_text() == "waiting"
+    assert first.locator(".strip [data-state]").inner_text() == "waiting"
     first.locator("[data-lobby-lines]", has_text="wait for a person, or play with an agent now").wait_for()
     second.goto("/")
-    assert second.get_by_text("1 person waits for a partner").is_visible()
+    assert second.locator("[data-waiting]").inner_text() == "Somebody waits for a partner: Pong together (1 person)"
     picture(second, "who-waits", full_page=False)
     first.get_by_role("button", name="Invite a friend").click()
     first.get_by_role("button", name="The link is copied").wait_for()
@@ -62,7 +62,6 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
 
 
 def test_both_who_played_to_the_end_play_again_together(windows):
-    first, second = windows
     for page in windows:
         start(page, task="two/short")
     for page in windows:
@@ -88,7 +87,6 @@ def test_an_agent_plays_at_once(windows):
     page.get_by_role("button", name="Finish").last.click()
     page.locator("[data-end]:not([hidden])").wait_for()
     page.keyboard.press("Enter")  # again
-    page.locator("#player[data-state=ready]").wait_for()
     page.locator("[data-start]:not([disabled])").press("Enter")
     page.get_by_role("button", name="Play with an agent").click()
     playing(page)

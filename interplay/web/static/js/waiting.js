@@ -25,7 +25,7 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, isMoving, resto
   const how = isTouch ? "Tap here" : "Click here or press any key";
   if (!hasBegun) {
     if (!isReady) return { headline: "Paused", text: `The game has not begun yet. ${how} when you are ready.`, button: null };
-    return { headline: "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
+    return { headline: isAwaited(others) ? "Waiting" : "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
   }
   if (isRecovering) {
     const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
