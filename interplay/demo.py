@@ -171,7 +171,8 @@ def serving(data: Path) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]
     with (data / "server.log").open("ab") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        # Ctrl-C goes to every process of a terminal's group; this one is stopped when the players have left.
+        server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0)
     try:
         deadline = time.monotonic() + 60
         http = httpx.Client(base_url=address, timeout=5)
@@ -257,17 +258,21 @@ async def _one_game(
     watching = asyncio.create_task(watch())
     watching.add_done_callback(lambda _: newest.set())
     leaving = False
-    while not watching.done():
-        await newest.wait()
-        newest.clear()
-        if leaving or client.header is None or watching.done():
-            continue
-        await client.press(task.keys.mask_of_action(player.act(client.decoder.pixels)))
-        tell(min(client.header.step, steps))
-        if client.header.step >= steps:
-            await client.quit()
-            leaving = True
-    await watching
+    try:
+        while not watching.done():
+            await newest.wait()
+            newest.clear()
+            if leaving or client.header is None or watching.done():
+                continue
+            await client.press(task.keys.mask_of_action(player.act(client.decoder.pixels)))
+            tell(min(client.header.step, steps))
+            if client.header.step >= steps:
+                await client.quit()
+                leaving = True
+        await watching
+    finally:  # interrupted: nobody is left who asks how it ended
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
     assert client.ended is not None
     return client.ended["num_steps"]
 

@@ -1,5 +1,10 @@
 """The whole loop, small: every part is the real one, only shorter."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import pytest
 
 import interplay.record
@@ -33,3 +38,17 @@ def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
 
     with pytest.raises(DemoError, match="already holds"):
         run_demo(tmp_path / "data", settings)
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_demonstration_with_one_line_and_stops_its_server(tmp_path):
+    command = [sys.executable, "-m", "interplay.cli", "demo", "--fast", "--data", str(tmp_path / "data")]
+    demo = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True)
+    assert demo.stderr is not None
+    told = iter(demo.stderr.readline, "")
+    next(line for line in told if "play: " in line)
+    os.killpg(demo.pid, signal.SIGINT)  # as a terminal does
+    left = [line for line in told if "play: " not in line and line.strip()]
+    assert demo.wait(timeout=60) == 130
+    assert left == [f"Stopped. What was played is in {tmp_path / 'data'}; a new demonstration needs another folder.\n"]
+    assert "Stopping" in (tmp_path / "data" / "server.log").read_text()

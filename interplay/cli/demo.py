@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +28,12 @@ def demo(
     from interplay.demo import DemoSettings, run_demo
 
     settings = DemoSettings.fast(seed) if fast else DemoSettings(seed=seed)
-    with stage_bars(counts=False) as report:
-        result = run_demo(data, settings, report)
+    try:
+        with stage_bars(counts=False) as report:
+            result = run_demo(data, settings, report)
+    except KeyboardInterrupt:
+        print(f"Stopped. What was played is in {data}; a new demonstration needs another folder.", file=sys.stderr)
+        raise
     minutes = result.demonstration_steps / 60 / 60
     emit(
         result.to_json(),

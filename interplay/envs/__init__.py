@@ -6,7 +6,7 @@ the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/Find
 """
 
 from interplay.envs import gymnasium_ids
-from interplay.envs.base import EnvError, Frame, FramePolicy, NoNumbersError, PlayableEnv
+from interplay.envs.base import EnvError, Frame, FramePolicy, NoNumbersError, NotInstalledError, PlayableEnv
 from interplay.envs.make import make, prepare
 from interplay.envs.observation import Observer, Pipeline, pipeline, pipeline_names
 
@@ -17,6 +17,7 @@ __all__ = [
     "Frame",
     "FramePolicy",
     "NoNumbersError",
+    "NotInstalledError",
     "Observer",
     "Pipeline",
     "PlayableEnv",

@@ -171,7 +171,6 @@ BUILT_IN: dict[str, Backend] = {
             _made_by("cogrid", "CogridEnv"),
             install_line("cogrid"),
             _always("cogrid"),
-            is_slow=True,
         ),
         Backend(
             "minerl",

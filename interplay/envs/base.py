@@ -29,6 +29,10 @@ class EnvError(InterplayError):
     """A world that cannot be built or was used wrongly."""
 
 
+class NotInstalledError(EnvError):
+    """What a world needs is not installed; the text names the package and the line that installs it, and nothing else."""
+
+
 def reward_of(value: Any) -> float:
     """The reward that an environment of others gave: a number, an array of one, or None, which counts as missing (NaN).
 

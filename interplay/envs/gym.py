@@ -8,7 +8,16 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import BLANK, EnvError, Frame, PlayableEnv, picture_of, play_without_screen, reward_of
+from interplay.envs.base import (
+    BLANK,
+    EnvError,
+    Frame,
+    NotInstalledError,
+    PlayableEnv,
+    picture_of,
+    play_without_screen,
+    reward_of,
+)
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 
@@ -117,4 +126,6 @@ def _made(task: Task) -> gymnasium.Env:
     try:
         return gymnasium.make(env_id, render_mode="rgb_array", max_episode_steps=task.max_steps, **kwargs)
     except (gymnasium.error.Error, TypeError, ImportError, ValueError) as error:
-        raise EnvError(f"task {task.id}: Gymnasium cannot make {env_id!r}: {error}") from error
+        is_missing = isinstance(error, (gymnasium.error.DependencyNotInstalled, ModuleNotFoundError))
+        kind = NotInstalledError if is_missing else EnvError
+        raise kind(f"task {task.id}: Gymnasium cannot make {env_id!r}: {error}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gymnasium
 
 from interplay.envs import backends
-from interplay.envs.base import EnvError, FramePolicy, PlayableEnv
+from interplay.envs.base import EnvError, FramePolicy, NotInstalledError, PlayableEnv
 from interplay.tasks import Task, find
 
 
@@ -28,7 +28,7 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
     except ModuleNotFoundError as error:
         if not backend.install:
             raise
-        raise EnvError(
+        raise NotInstalledError(
             f"task {task.id} is played with the backend {backend.name!r}, which needs {error.name}; it is not installed\n"
             f"Install it with:  {backend.install}"
         ) from None

@@ -14,7 +14,7 @@ import numpy as np
 import pettingzoo
 from pettingzoo.env_registry.exceptions import PettingZooRegistryError
 
-from interplay.envs.base import EnvError, play_without_screen
+from interplay.envs.base import EnvError, NotInstalledError, play_without_screen
 from interplay.envs.parallel import ParallelGame, require_options
 from interplay.errors import unknown_name
 from interplay.tasks import Task
@@ -46,7 +46,8 @@ class PettingZooEnv(ParallelGame):
                 warnings.simplefilter("ignore")  # of speeds and sizes, to those who train; nobody here reads them
                 env = pettingzoo.make("parallel", self._spec, render_mode="rgb_array", **task.env.options.get("kwargs", {}))
         except (PettingZooRegistryError, ImportError, TypeError, ValueError, AssertionError) as error:
-            raise EnvError(f"task {task.id}: PettingZoo cannot make {self._spec.id!r}: {error}") from error
+            kind = NotInstalledError if isinstance(error, ModuleNotFoundError) else EnvError
+            raise kind(f"task {task.id}: PettingZoo cannot make {self._spec.id!r}: {error}") from error
         super().__init__(task, env, self._spec.id, _PACKAGES)
         observations = {seat: env.observation_space(agent) for seat, agent in self._agents.items()}
         self.observation_space = self._joint(observations)

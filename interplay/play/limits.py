@@ -52,12 +52,14 @@ class HeldSeat(NamedTuple):
         client: Whose it is, see `sockets.client_of`; None for nobody's.
         holds_world: Whether its game has, or will have, a process to itself.
         is_drawn_here: Whether its players' pages draw its game.
+        is_left: Whether its player has closed the page, and may come back: it keeps no place of theirs from being used.
     """
 
     game: int
     client: str | None
     holds_world: bool
     is_drawn_here: bool
+    is_left: bool = False
 
 
 class Limits:
@@ -150,7 +152,7 @@ class Limits:
                 )
             return
         ours = -(-self.max_worlds // 2)
-        if _num_worlds(own) >= ours:
+        if _num_worlds([seat for seat in own if not seat.is_left]) >= ours:
             raise PlayError(
                 f"{amount(ours, 'game like this one is', 'games like this one are')} open from your address, and "
                 "one address may not have more, because each one needs much processor time; "

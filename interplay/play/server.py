@@ -9,6 +9,7 @@ import os
 import secrets
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -270,6 +271,13 @@ class PlayServer:
 
     # Seats
 
+    def waiting(self) -> Counter[str]:
+        """Task -> how many people wait in its games for anybody who comes. From any thread."""
+        open_to_all = [
+            game for game in self.games if game.study is None and game.company is None and game.open_seat is not None
+        ]
+        return Counter(game.task.id for game in open_to_all for seat in game.seats if seat.connection is not None)
+
     def task(self, task_id: str) -> Task:
         """A task on offer.
 
@@ -292,6 +300,8 @@ class PlayServer:
         partner: str | None = None,
         wheel: str | None = None,
         study: ForStudy | None = None,
+        invitation: str | None = None,
+        company: str | None = None,
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
 
@@ -306,10 +316,13 @@ class PlayServer:
             partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
             wheel: The agent with which the player shares the wheel of their seat.
             study: What the game is for: everybody in it is there for the same, and the study says which agents play.
+            invitation: Of the game to join, as the `lobby` message has it.
+            company: The episode that those who are to meet in this game have played together.
         Raises:
             NotFoundError: If there is no such task, or no such agent.
             AgentError: If the module of an agent is not there.
-            PlayError: If the server is full or is stopping, or the client holds too many seats.
+            PlayError: If the server is full or is stopping, the client holds too many seats, or the game of the invitation
+                waits no more.
         """
         if isinstance(task, str):
             task = self.task(task)
@@ -325,18 +338,28 @@ class PlayServer:
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
-            place = None if partner is not None else self._open_place(task, seed, participant_id, study)
+            if invitation is not None:
+                invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
+                seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
+                will_join = place = next(iter(seats), None)
+                if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
+                    raise PlayError("the game of this invitation waits for nobody any more; ask for a new link", is_own=True)
+            else:
+                wanted = task, seed, participant_id, study, company
+                place = None if partner is not None else self._open_place(*wanted)
+                will_join = place or self._open_place(*wanted, is_there=True) if partner is None else None
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
-            joins = place is not None and (drawn_here or not place.game.hosting.is_drawn_here)
+            joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
-                seed = self._seed(task, participant_id) if seed is None else seed
-                game = self._new_game(task, seed, countdown_s=countdown_s, study=study)
+                drawn = self._seed(task, participant_id) if seed is None else seed
+                game = self._new_game(task, drawn, countdown_s=countdown_s, study=study, is_counted=not joins, company=company)
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
             seat.granted_at = time.monotonic()
             seat.is_drawn_here = drawn_here
+            seat.may_move = len(game.seats) > 1 and not any((seed is not None, partner, wheel, invitation, company))
             seat.agent = seat.wheel = wheel
             for other in game.seats if partner is not None else ():
                 if other is not seat:
@@ -365,12 +388,23 @@ class PlayServer:
             raise
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
-            self._loop.call_soon_threadsafe(game.tell_seats)
-            self._loop.call_soon_threadsafe(game.lobby.joined, seat)
         return SeatGrant(session, token, expires_at)
 
-    def _open_place(self, task: Task, seed: int | None, participant_id: int | None, study: ForStudy | None) -> Place | None:
-        """A seat in the game of this task that waits longest for a player, where a task has several seats.
+    def _open_place(
+        self,
+        task: Task,
+        seed: int | None,
+        participant_id: int | None,
+        study: ForStudy | None,
+        company: str | None,
+        *,
+        is_there: bool = False,
+    ) -> Place | None:
+        """A seat in the game of this task that waits longest for a player, where a task has several seats; sooner in one in
+        which somebody has come than in one in which nobody has.
+
+        Args:
+            is_there: Only where somebody has come, and also a seat whose player has not and may have any other.
 
         Nobody gets two seats in one game: a participant who has one is given another game. Games of a study are for its people
         alone: what they earn must not depend on strangers, or on the agents of strangers.
@@ -378,11 +412,12 @@ class PlayServer:
         if len(task.seats) == 1:
             return None
         alike = [game for game in self.games if game.task.content_hash == task.content_hash and seed in (None, game.seed)]
-        alike = [game for game in alike if game.study == study]
+        alike = [game for game in alike if (game.study, game.company) == (study, company)]
         if participant_id is not None:
             alike = [game for game in alike if not game.has_participant(participant_id)]
-        found = [Place(game, seat) for game in alike if (seat := game.open_seat) is not None]
-        return min(found, key=lambda place: place.game.number, default=None)
+        alike = [game for game in alike if game.is_waited_in or not is_there]
+        found = [Place(game, seat) for game in alike if (seat := game.seat_for_one_more(is_there)) is not None]
+        return min(found, key=lambda place: (not place.game.is_waited_in, place.game.number), default=None)
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
         """Of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
@@ -399,6 +434,8 @@ class PlayServer:
         countdown_s: int = COUNTDOWN_S,
         state: State = State.EMPTY,
         study: ForStudy | None = None,
+        is_counted: bool = True,
+        company: str | None = None,
     ) -> Game:
         return Game(
             self,
@@ -409,12 +446,14 @@ class PlayServer:
             countdown_s=countdown_s,
             state=state,
             study=study,
+            is_counted=is_counted,
+            company=company,
         )
 
     @property
     def _held_seats(self) -> list[HeldSeat]:
         return [
-            HeldSeat(game.number, seat.client, game.holds_world, game.hosting.is_drawn_here)
+            HeldSeat(game.number, seat.client, game.holds_world, game.hosting.is_drawn_here, seat.is_left)
             for game, seat in list(self._places.values())
             if game.state is not State.ENDED and seat.last_words is None
         ]
@@ -488,7 +527,7 @@ class PlayServer:
         except TokenError as error:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
-        place = self._places.get(session)
+        place = self._seated(session)
         if place is None:
             episode_id, _ = await asyncio.to_thread(self._played, session)
             if episode_id is not None:
@@ -496,6 +535,32 @@ class PlayServer:
                 raise GameOver(wire.text("error", code="interrupted", message=message, episode=episode_id))
             raise Refusal(wire.CLOSE_EXPIRED, "the session of this seat has ended; open the task again")
         return place
+
+    def _seated(self, session: str) -> Place | None:
+        """The seat of a session whose player comes. It counts from now on: who comes first, and would wait alone, has a place
+        beside somebody who waits, also one that was granted to another who has not come."""
+        with self.granting:
+            place = self._places.get(session)
+            if place is None or not place.seat.may_move:
+                return place
+            game, seat = place
+            seat.may_move = False
+            owner = seat.owner.participant_id if seat.owner is not None else None
+            there = (
+                None if game.is_waited_in else self._open_place(game.task, None, owner, game.study, game.company, is_there=True)
+            )
+            if there is None:
+                return place
+            there.seat.trade(seat)
+            moved = {session: there} | ({} if seat.session is None else {seat.session: place})
+            self._places |= moved
+
+        def note(database: Session) -> None:
+            for one, (its_game, its_seat) in moved.items():
+                sessions.move_session(database, one, seed=its_game.seed, seat=its_seat.name)
+
+        self._note(list(moved), note)
+        return there
 
     def _played(self, session: str) -> tuple[str | None, int | None]:
         """The episode of a session that is over, and whose it was."""

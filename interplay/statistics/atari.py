@@ -121,7 +121,7 @@ def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
 class AliensHit(_Invaders):
     """How many invaders were shot; the ship on top of the screen is not one of them."""
 
-    statistic = Statistic("aliens_hit", "Invaders shot", "int", "", "higher")
+    statistic = Statistic("aliens_hit", "Invaders shot", "int", "", "higher", description="How many invaders you shot.")
 
     def judge(self, hit: Hit) -> None:
         """Any hit counts."""
@@ -133,6 +133,8 @@ class _InOrder(_Invaders):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    turn: ClassVar[str]
+    """Which hits count, as the end of a sentence."""
     count_names = ("good", "all")
 
     def __init__(self, count: bool = False) -> None:
@@ -140,9 +142,9 @@ class _InOrder(_Invaders):
             raise StatisticError(f"count must be true or false, got {count!r}")
         self._counts_hits = count
         self.statistic = (
-            Statistic(f"{self.name}_hits", f"{self.title}, hits", "int", "", "higher")
+            Statistic(f"{self.name}_hits", f"{self.title}, hits", "int", "", "higher", description=f"Hits {self.turn}.")
             if count
-            else Statistic(self.name, self.title, "float", "", "higher", is_share=True)
+            else Statistic(self.name, self.title, "float", "", "higher", True, f"The share of your hits {self.turn}.")
         )
 
     def judge(self, hit: Hit) -> None:
@@ -164,6 +166,7 @@ class RowByRow(_InOrder):
     """A hit is good if all rows below its own are empty."""
 
     name, title = "row_by_row", "Row by row"
+    turn = "for which all rows below were empty"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands in a lower row."""
@@ -174,6 +177,7 @@ class OutsideIn(_InOrder):
     """A hit is good if all columns further out on its side are empty; the sides have three columns each."""
 
     name, title = "outside_in", "From the outside in"
+    turn = "for which all columns further out on that side were empty"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands further out."""
@@ -186,6 +190,7 @@ class InsideOut(_InOrder):
     """A hit is good if all columns further in on its side are empty; those of the two middle columns always are."""
 
     name, title = "inside_out", "From the inside out"
+    turn = "for which all columns further in on that side were empty"
 
     def is_good(self, hit: Hit) -> bool:
         """Whether nobody stands further in."""
@@ -206,7 +211,15 @@ class Accuracy(_SpaceInvaders):
     Differences: CrowdPlay's works for one player and one game only.
     """
 
-    statistic = Statistic("accuracy", "Shots that hit", "float", "", "higher", is_share=True)
+    statistic = Statistic(
+        "accuracy",
+        "Shots that hit",
+        "float",
+        "",
+        "higher",
+        is_share=True,
+        description="The share of your shots that hit an invader or the ship.",
+    )
     count_names = ("hits", "shots")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
@@ -264,7 +277,10 @@ class Side(Collector):
             raise StatisticError(f"band must be a number of pixels from 0 to 80, got {band!r}")
         self._sign = -1 if side == "left" else 1
         self._band = band
-        self.statistic = Statistic(f"{side}_side", f"Time on the {side}", "float", "", None, is_share=True)
+        self.statistic = Statistic(
+            f"{side}_side", f"Time on the {side}", "float", "", None, is_share=True,
+            description=f"The share of the time in which you were on the {side} of the screen.",
+        )  # fmt: skip
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Find out which game it is."""

@@ -40,7 +40,9 @@ class ActiveTime(Collector):
         reward_timeout_s: Seconds, counted at first from the start of the episode, or from the takeover; 0 asks for no points.
     """
 
-    statistic = Statistic("active_time", "Active time", "duration", "s", "higher")
+    statistic = Statistic(
+        "active_time", "Active time", "duration", "s", "higher", description="The time in which you acted and scored."
+    )
     count_names = ("steps",)
 
     def __init__(self, action_timeout_s: float = 30.0, reward_timeout_s: float = 60.0) -> None:
@@ -82,7 +84,9 @@ class ActiveTime(Collector):
 class ActionChanges(Collector):
     """How often the action became another one; the first one that is not that of no keys counts."""
 
-    statistic = Statistic("action_changes", "Action changes", "int")
+    statistic = Statistic(
+        "action_changes", "Action changes", "int", description="How often you did something else than before."
+    )
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """No keys are held."""
@@ -100,7 +104,7 @@ class ActionChanges(Collector):
 class ActingSteps(Collector):
     """In how many steps the action was another one than that of no keys."""
 
-    statistic = Statistic("acting_steps", "Steps with an action", "int", "steps")
+    statistic = Statistic("acting_steps", "Steps with an action", "int", "steps", description="Steps in which you held a key.")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Remember what no keys are."""
@@ -119,7 +123,7 @@ class LivesLost(Collector):
     """How many lives were lost: how far `info["lives"]`, or `info["<seat>.lives"]`, fell, whatever was won back. Lives that
     all seats share are lost for each of them."""
 
-    statistic = Statistic("lives_lost", "Lives lost", "int", "lives", "lower")
+    statistic = Statistic("lives_lost", "Lives lost", "int", "lives", "lower", description="How many lives you lost.")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """Remember the lives at the start."""
@@ -145,7 +149,9 @@ class PathLength(Collector):
         max_step_m: A longer way in one step is no walking, but a teleport or a new life.
     """
 
-    statistic = Statistic("path_length", "Metres walked", "float", "m")
+    statistic = Statistic(
+        "path_length", "Metres walked", "float", "m", description="How far you walked; jumps to another place do not count."
+    )
     count_names = ("metres",)
 
     def __init__(self, max_step_m: float = 5.0) -> None:

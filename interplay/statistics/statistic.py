@@ -33,6 +33,7 @@ class Statistic:
         unit: Of its values, where there is one; durations are in seconds.
         better: Which way is better; None where neither is.
         is_share: Whether it is a part of a whole, 0 to 1, that people read as percent.
+        description: What it counts, in a sentence that the page shows at the end of a game.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Statistic:
     unit: str = ""
     better: Better | None = None
     is_share: bool = False
+    description: str = ""
 
     def typed(self, value: float | None) -> int | float | None:
         """A value in the type of its kind; None where it is no finite number.

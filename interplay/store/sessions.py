@@ -41,6 +41,13 @@ def open_session(
     )
 
 
+def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
+    """Record that a session has a place in another game of its task."""
+    row = session.get(PlaySession, id)
+    if row is not None:
+        row.seed, row.seat = seed, seat
+
+
 def set_session_state(
     session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
 ) -> None:

@@ -52,8 +52,9 @@ from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
+from interplay.web.rates import Rate
 from interplay.web.scores import pages as scores_pages
-from interplay.web.security import BodyLimitMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
+from interplay.web.security import BodyLimitMiddleware, HeadMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
 from interplay.web.studies import arriving, questions, review, steps
 from interplay.web.studies import play as studies_play
 
@@ -176,6 +177,7 @@ def create_app(
     app.state.people = People(archive.database)
     app.state.classes = Classes(archive.database)
     app.state.pupils_seen = {}  # participant -> when and where their page last asked
+    app.state.joins = Rate(12, 60), Rate(120, 60)  # of a person, and of an address: who waits is told of each
     app.state.feedback = FeedbackBox(archive.database)
     app.state.scores = Scores(archive.database)
     app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
@@ -220,5 +222,6 @@ def create_app(
     if hosts is not None:
         app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
+    app.add_middleware(HeadMiddleware)
     errors.install(app)
     return app

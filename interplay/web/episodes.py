@@ -60,6 +60,7 @@ def show_episode(request: Request, episode_id: str) -> dict[str, Any]:
         "has_scenes": _has_scenes(request, episode),
         "hides_land": _hides_land(request, episode),
         "sha256": episode.sha256,
+        "outcome_check": episode.outcome_check,
     }
 
 

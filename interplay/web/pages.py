@@ -59,6 +59,10 @@ _KEY_NAMES = {
 }
 
 
+_LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
+"""What it means if a world ends a game without a point, where its picture says so only to those who know it."""
+
+
 @router.get("/healthz")
 def health(request: Request) -> dict[str, Any]:
     """Alive: answers as soon as the application does, and says whether games are in trouble just now, and how many games of a
@@ -74,11 +78,12 @@ def library(request: Request) -> Response:
     """The tasks, by suite."""
     _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
     counts = episodes_by_task(request.app.state.archive.database, shown_to(request))
+    server: PlayServer | None = request.app.state.play
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
     return render(
         request, "library.html", "Play",
         suites=request.app.state.suites, counts=counts, num_explored=num_explored, total=sum(counts.values()),
-        pause=request.app.state.pauses.of(None),
+        pause=request.app.state.pauses.of(None), waiting={} if server is None else server.waiting(),
     )  # fmt: skip
 
 
@@ -141,6 +146,10 @@ def game_page(
         "statistics": [one.to_json() for one in request.app.state.archive.collected(task)],
     }
     context: dict[str, Any] = {"study": None, "school_class": None, "me": None, "title": task.title} | context
+    server: PlayServer | None = request.app.state.play
+    is_open = len(task.seats) > 1 and not context["study"] and not context["school_class"]
+    partner = server.partner(task) if server is not None and is_open else None
+    task_json |= {"partner": partner, "may_invite": is_open, "lost": _LOST.get(task.env.id)}
     context |= {"suite": home, "task": task, "task_json": task_json, "key_rows": key_rows(task)}
     context["has_scores"] = has_score(task) and len(task.seats) == 1 and home.id != "explore"
     return render(request, "play.html", here, headers=headers, **context)

@@ -46,6 +46,8 @@ class SessionRequest(BaseModel):
     drawn: Literal["here", "server"] = "server"
     partner: str | None = Field(None, max_length=200)
     wheel: str | None = Field(None, max_length=200)
+    invitation: str | None = Field(None, max_length=40)
+    again: str | None = Field(None, max_length=400)
 
     @field_validator("actor")
     @classmethod
@@ -87,13 +89,28 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         _check_not_paused(request)
     task = play.task(wanted.task)
     _check_agents(play, task, wanted, is_operator=operator)
-    if group is not None and (wanted.partner or wanted.wheel):
-        raise HTTPException(409, "this study or class does not let you choose agents; leave partner and wheel out")
+    if group is not None and (wanted.partner or wanted.wheel or wanted.invitation or wanted.again):
+        message = (
+            "this study or class does not let you choose agents or partners; leave partner, wheel, invitation and again out"
+        )
+        raise HTTPException(409, message)
+    person = None if operator else current_participant(request) if enrolment is None else enrolment.participant_id
+    if len(task.seats) > 1 and not operator and wanted.partner is None:
+        own, all_of_address = request.app.state.joins
+        if not (own.allows(str(person)) and all_of_address.allows(network_of(request))):
+            message = f"you have asked for {own.most} games with others in a minute, or your address for {all_of_address.most}"
+            raise HTTPException(429, f"{message}; wait a minute, then try again", {"Retry-After": "60"})
     if not task.env.is_playable:
         raise HTTPException(409, f"task {task.id} cannot be played; it has only videos to judge")
+    try:
+        company = None if wanted.again is None else play.played(wanted.again)[0]
+    except TokenError as error:
+        raise HTTPException(403, str(error)) from None
+    if wanted.again is not None and company is None:
+        raise HTTPException(409, "nothing was recorded of that game, so it cannot be told who played it; press Start instead")
     grant = play.create_session(
         task,
-        participant_id=None if operator else current_participant(request) if enrolment is None else enrolment.participant_id,
+        participant_id=person,
         actor=wanted.actor or ("operator" if operator else None),
         actor_kind=wanted.actor_kind or "human",
         seed=wanted.seed,
@@ -103,6 +120,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         partner=wanted.partner,
         wheel=wanted.wheel,
         study=group,
+        invitation=wanted.invitation,
+        company=company,
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import re
 import socket
@@ -114,6 +115,33 @@ class SecurityMiddleware:
             await JSONResponse(document("cross_site", message), 403)(scope, receive, send_with_headers)
             return
         await self.app(scope, receive, send_with_headers)
+
+
+class HeadMiddleware:
+    """Answers HEAD as GET, without the body, which is not made: a file is not read, and a stream ends once it has begun."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on, a HEAD as a GET of somebody who hangs up after the headers."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        has_begun = asyncio.Event()
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})
+                has_begun.set()
+
+        async def hang_up() -> Message:
+            await has_begun.wait()
+            return {"type": "http.disconnect"}
+
+        extensions = {**scope.get("extensions", {}), "http.response.pathsend": {}}
+        await self.app({**scope, "method": "GET", "extensions": extensions}, hang_up, send_head)
 
 
 def _is_of_another_site(headers: Headers) -> bool:

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { readableValue, rowsOf } from "../../interplay/web/static/js/statistics.js";
+import { checkWords, readableValue, rowsOf } from "../../interplay/web/static/js/statistics.js";
 
 const of = (kind, more = {}) => ({ name: "a", title: "A", kind, unit: "", better: null, is_share: false, ...more });
 
@@ -33,4 +33,10 @@ test("a table has what is known of this game, and of all games where there were 
     ["B", "–", "50 %"],
   ]);
   assert.deepEqual(rowsOf(facts, {}, null), []);
+});
+
+test("one reads whether the task was done, and what the check found", () => {
+  assert.equal(checkWords({}), "");
+  assert.equal(checkWords({ success: true }), "You did the task.");
+  assert.equal(checkWords({ success: false, inside_cave: false, num_sheep: 2 }), "The task is not done. The check found inside cave: no, sheep: 2.");
 });

@@ -40,12 +40,12 @@ test("whatever a page waits for, it says so, and who can do something is told wh
 
 test("before the first step one reads who is awaited, and can stop waiting", () => {
   assert.deepEqual(wordsOf({ ...BEFORE, others: [other("open")] }), {
-    headline: "Get ready",
+    headline: "Waiting",
     text: "Waiting for another player to join. You may look at other pages meanwhile.",
     button: "stop",
   });
   assert.equal(textOf({ ...BEFORE, others: [other("open"), other("open", "judge")] }), "Waiting for 2 more players to join. You may look at other pages meanwhile.");
-  assert.equal(textOf({ ...BEFORE, others: [other("here")] }), "Waiting for right paddle to be ready.");
+  assert.equal(textOf({ ...BEFORE, others: [other("here")] }), "Waiting for your partner to be ready.");
   assert.equal(textOf({ ...BEFORE, others: [other("ready")] }), "The game begins in a moment.");
   assert.equal(wordsOf(BEFORE).button, null);
 });
@@ -66,7 +66,7 @@ test("who paused in a game that runs reads whether others play on", () => {
 test("after a restart one is asked first, and then reads who else is asked", () => {
   const restored = { ...PAUSED, restoredAt: 90, others: [other("away")] };
   assert.deepEqual(wordsOf(restored), { headline: "The server was restarted", text: "Your game continues from step 90.", button: "resume" });
-  assert.equal(textOf({ ...restored, isReady: true }), "Waiting for right paddle to continue.");
+  assert.equal(textOf({ ...restored, isReady: true }), "Waiting for your partner to continue.");
   assert.equal(textOf({ ...restored, isReady: true, others: [other("playing")] }), "The game continues in a moment.");
 });
 

@@ -103,7 +103,8 @@ class Model:
         self, person: str, task: str, names: list[str], stand_in: str | None, partner: str | None, wheel: str | None
     ) -> None:
         waiting = [game for game in self.live if game.task == task and game.state == "waiting"]
-        game = next((one for one in waiting if any(seat.is_open for seat in one.seats)), None) if partner is None else None
+        waiting = [one for one in waiting if partner is None and any(seat.is_open for seat in one.seats)]
+        game = min(waiting, key=lambda one: not any(seat.connected for seat in one.seats), default=None)
         if game is None:
             game = Game(task, stand_in, [Seat(name) for name in names])
             self.games.append(game)

@@ -187,20 +187,70 @@ def test_who_is_ready_need_not_wait_for_somebody_who_is_there_and_does_not_start
             bob = await come(play, PONG, "bob", resumes=False)
             await until(lambda: bob.said("welcome") and ann.said("lobby") and told(ann)["missing"] == "start")
             assert not bob.said("lobby"), "he is the one who is waited for"
-            ann.seat.granted_at -= 100  # she has waited long enough for another, and he has only just come
-            ann.game.lobby.tell()
-            assert told(ann)["choose_after_s"] >= 130
             ann.say("partner")
             await asyncio.sleep(0.05)
-            assert ann.states == {"left": "ready", "right": "here"}
-            bob.seat.granted_at -= 100
-            bob.seat._unready_at -= 100
+            assert ann.states == {"left": "ready", "right": "here"}, "she has not waited long enough for anybody"
+            ann.seat.granted_at -= 100
             ann.say("partner")
             assert (await ended(bob))["episode"] is None
             await see(ann, 5)
             assert ann.states == {"left": "playing", "right": "agent"}
             ann.say("quit")
             verified(play, (await ended(ann))["episode"])
+
+    asyncio.run(scenario())
+
+
+def test_strangers_who_come_and_go_do_not_move_the_clock_and_are_told_of_seldom(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, partner_after_s=50.0) as play:
+            ann = await come(play, PONG, "ann")
+            await until(lambda: ann.said("lobby"))
+            for _ in range(60):
+                stranger = await come(play, PONG, "stranger", resumes=False)
+                assert stranger.game is ann.game
+                ann.game.on_command(stranger.seat, wire.ClientCommand("quit"))
+            assert {facts["choose_after_s"] for facts in ann.said("lobby")} == {50.0}
+            assert len(ann.words) < 50, "not four for each stranger"
+            await come(play, PONG, "stranger", resumes=False)
+            ann.seat.granted_at -= 50  # the clock of the first who waits
+            ann.say("partner")
+            await see(ann, 3)
+            assert sorted(ann.states.values()) == ["agent", "playing"]
+
+    asyncio.run(scenario())
+
+
+def test_a_seat_counts_with_its_socket(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, max_worlds=1) as play:
+            play.limits.mark_slow(play.task(PONG), 20.0)
+
+            def ask(name: str) -> str:
+                return play.create_session(PONG, actor=name, countdown_s=0, client=name).token
+
+            async def comes(token: str) -> Page:
+                game, seat = await play._place_of(token)
+                page = Page(game, seat)
+                game.attach(seat, page)  # type: ignore[arg-type]
+                return page
+
+            ghosts = [ask("ghost")]  # opens a game, and nobody comes
+            ann = await comes(ask("ann"))
+            await until(lambda: ann.said("lobby"))
+            assert ann.states == {"left": "open", "right": "ready"}
+            bobs = ask("bob")
+            bob = await comes(bobs)
+            assert bob.game is ann.game, "though both of its seats were granted, and there is no second place"
+            assert play._places[play._tokens.verify(ghosts[0])].game is not ann.game
+            await see(bob, 3)
+            (session,) = [one for one, place in play._places.items() if place.seat is bob.seat]
+            assert session == play._tokens.verify(bobs)
+            await asyncio.to_thread(play._notes.submit(lambda: None).result)
+            with play.archive.database.read() as database:
+                row = database.get(PlaySession, session)
+                assert row is not None
+                assert (row.seed, row.seat) == (ann.game.seed, "left")
 
     asyncio.run(scenario())
 

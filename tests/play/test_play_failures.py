@@ -205,10 +205,14 @@ def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: Run
             await failing.play()
         assert failed.value.code == "world_failed"
         # The traceback is in the log; a player reads nothing of our code and folders.
-        assert str(failed.value) == ("the game's world had an error and stopped\nWhat you played until then is kept.")
+        stopped = "the game's world had an error (RuntimeError) and stopped; the server's log says more"
+        assert str(failed.value) == f"{stopped}\nWhat you played until then is kept."
         assert failing.steps[-1] == 39
-        with pytest.raises(PlayClientError, match="the game's world had an error"):
+        with pytest.raises(PlayClientError, match=r"the game's world had an error \(EnvError\)"):
             await server.open("trial/crowd")
+        with pytest.raises(PlayClientError, match=r"^this game cannot start: .*'trial_worlds_gone'") as missing:
+            await server.open("trial/gone")
+        assert missing.value.code == "not_installed"
         assert (
             "2 seats (left, right), and gym:trial_worlds:TrialCounter-v0 is for one" in (server.data / "server.log").read_text()
         )

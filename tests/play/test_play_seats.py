@@ -235,12 +235,29 @@ def test_seats_of_slow_worlds_are_counted_from_when_they_are_asked_for(tmp_path:
             async with asyncio.timeout(60):
                 while sum(link.alone for link in play.pool.links) < 2:
                     await asyncio.sleep(0.05)
+            game, seat = play._places[untaken[1].session]
+            listener = seat.connection
+            game.detach(seat, listener)  # a page that was closed keeps a place of the server, and none of its address
+            with pytest.raises(PlayError, match="all 4 places"):
+                await asyncio.to_thread(ask, "192.0.2.1")
+            game.attach(seat, listener)
             game, seat = play._places[untaken[0].session]
             game.on_command(seat, wire.ClientCommand("quit"))  # a place is free again
             async with asyncio.timeout(60):
                 while sum(link.alone for link in play.pool.links) > 1:
                     await asyncio.sleep(0.05)
             await asyncio.to_thread(ask, "192.0.2.1")
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("task", ["overcooked/cramped_room", "together/cooperative_pong"])
+def test_a_class_behind_one_address_has_fifteen_games_for_two(tmp_path: Path, task: str) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path, max_worlds=2) as play:
+            for _ in range(30):
+                await asyncio.to_thread(play.create_session, task, client="192.0.2.1")
+            assert len(play.games) == 15
 
     asyncio.run(scenario())
 

@@ -132,5 +132,6 @@ def suite_text() -> str:
     """The suite of the trial worlds, a short game of Space Invaders, and games for two."""
     tasks = [f'[[task]]\nname = "{name}"\nenv.id = "gym:trial_worlds:{world}-v0"\n{KEYS}' for name, world in WORLDS.items()]
     tasks.append(f'[[task]]\nname = "crowd"\nseats = ["left", "right"]\nenv.id = "gym:trial_worlds:TrialCounter-v0"\n{KEYS}')
+    tasks.append(f'[[task]]\nname = "gone"\nenv.id = "gym:trial_worlds_gone:Gone-v0"\n{KEYS}')
     tasks.append(f'[[task]]\nname = "brief"\ntime_limit_s = 1.5\nenv.id = "ale:space_invaders"\n{KEYS}')
     return SUITE + "\n".join([*tasks, LOOK, PONG, BLOCKS, TURNS, STEER])

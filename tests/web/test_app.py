@@ -43,6 +43,7 @@ from interplay.web.identity import COOKIE
 from interplay.web.judging.board import board_view
 from interplay.web.pages import key_rows
 from interplay.web.pictures import PLACEHOLDER_SIZE, Pictures
+from interplay.web.rates import Rate
 from interplay.web.security import MAX_BODY_BYTES, Hosts
 
 with warnings.catch_warnings():
@@ -73,6 +74,7 @@ kind = "overall"
 text = "Who balanced longer?"
 """
 
+PONG = "together/cooperative_pong"
 PAGES = ("/", "/play/atari/breakout", "/episodes", "/leaderboard", "/judge", "/nowhere")
 
 
@@ -312,6 +314,39 @@ def test_a_server_that_is_full_or_stopping_says_come_back_later(archive, monkeyp
     assert "try again in a few minutes" in full.json()["message"]
     assert full.headers["retry-after"] == "180"
     assert client.post("/api/sessions", json={"task": "atari/brekout"}).status_code == 404
+
+
+def test_who_asks_for_games_with_others_again_and_again_is_told_to_wait(archive):
+    play = PlayServer(archive, secret=b"x" * 32, num_workers=1)
+    app = create_app(archive, play=play)
+    now = iter(range(1000)).__next__
+    app.state.joins = Rate(2, 60, clock=lambda: now() / 100), Rate(4, 60, clock=lambda: now() / 100)
+
+    def ask(client, **wanted):
+        return client.post("/api/sessions", json={"task": "gymnasium/frozen_lake"} | wanted)
+
+    person, other, third = (TestClient(app) for _ in range(3))
+    for one in (person, other):
+        assert [ask(one, task=PONG).status_code for _ in range(3)] == [201, 201, 429]
+    refused = ask(third, task=PONG)
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "60")
+    assert "2 games with others in a minute, or your address for 4; wait a minute" in refused.json()["message"]
+    assert ask(person).status_code == 201, "a game for one disturbs nobody"
+    assert ask(person, task=PONG, partner="scripted").status_code == 201, "nor does one with an agent"
+
+
+@pytest.mark.parametrize("address", [*PAGES, "/static/js/player.js", "/api/tasks", "/tasks/atari/breakout/picture.png"])
+def test_head_is_answered_as_get_without_a_body(client, address):
+    got, head = client.get(address), client.head(address)
+    assert (head.status_code, head.content) == (got.status_code, b"")
+    assert head.headers["content-type"] == got.headers["content-type"]
+    assert head.headers.get("content-length") == got.headers.get("content-length")
+
+
+def test_head_of_a_stream_ends_with_its_headers(client, episode):
+    head = client.head(f"/api/episodes/{episode.id}/frames")
+    assert (head.status_code, head.content) == (200, b"")
+    assert client.head("/api/sessions").status_code == 405, "as GET"
 
 
 def test_text_from_a_task_file_is_escaped(archive):

@@ -10,7 +10,8 @@ from web_server import serving
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
-PARTNER_AFTER_S = 2
+PARTNER_AFTER_S = 60
+SHORT = '[[task]]\nname = "short"\n' + PONG.partition("[[task]]\n")[2].partition("\n")[2].replace("= 60", "= 4")
 HIDDEN = """() => {
   Object.defineProperty(document, "hidden", { value: true, configurable: true });
   document.dispatchEvent(new Event("visibilitychange"));
@@ -24,23 +25,71 @@ OscillatorNode.prototype.start = function (...at) { window.bells++; return Real.
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     data = tmp_path_factory.mktemp("lobby")
-    with serving(data / "data", data, {"two": PONG}, "--partner-after", str(PARTNER_AFTER_S)) as address:
+    with serving(data / "data", data, {"two": PONG + SHORT}, "--partner-after", str(PARTNER_AFTER_S)) as address:
         yield address
 
 
-def test_who_has_waited_long_enough_plays_with_an_agent(windows):
+def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_them(windows, picture):
+    first, second = windows
+    first.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    start(first)
+    first.locator("[data-lobby]").wait_for()
+    assert first.locator(".strip [data-state]").inner_text() == "waiting"
+    first.locator("[data-lobby-lines]", has_text="wait for a person, or play with an agent now").wait_for()
+    second.goto("/")
+    assert second.locator("[data-waiting]").inner_text() == "Somebody waits for a partner: Pong together (1 person)"
+    picture(second, "who-waits", full_page=False)
+    first.get_by_role("button", name="Invite a friend").click()
+    first.get_by_role("button", name="The link is copied").wait_for()
+    picture(first, "waiting-room", full_page=False)
+    link = first.evaluate("navigator.clipboard.readText()")
+    second.goto(link)
+    second.locator("[data-start]:not([disabled])").press("Enter")
+    for page in windows:
+        playing(page)
+        sees_steps(page, 3)
+    third = second.context.new_page()
+    third.goto(link)
+    third.locator("[data-start]:not([disabled])").press("Enter")
+    third.locator("[data-start-note]", has_text="waits for nobody any more; ask for a new link").wait_for()
+    third.close()
+    for page in (second, first):
+        page.locator("[data-finish]").click()
+        page.get_by_role("button", name="Finish").last.click()
+        page.locator("[data-end]:not([hidden])").wait_for()
+    assert not second.get_by_role("button", name="Again with the same partner").is_visible(), "who left has left their partner"
+    picture(first, "the-end-of-a-game-for-two", full_page=False)
+
+
+def test_both_who_played_to_the_end_play_again_together(windows):
+    for page in windows:
+        start(page, task="two/short")
+    for page in windows:
+        playing(page)
+    for page in windows:
+        page.get_by_role("button", name="Again with the same partner").click()
+        page.wait_for_load_state()
+    for page in windows:
+        playing(page)
+        assert page.locator("[data-seats]").inner_text().startswith("You play")
+
+
+def test_an_agent_plays_at_once(windows):
     page, _ = windows
-    start(page)
-    page.locator("[data-lobby]").wait_for()
-    assert page.locator("[data-cover] h2").inner_text() == "Get ready"
-    page.locator("[data-lobby-lines]", has_text="you may choose to play with an agent").wait_for()
-    choice = page.get_by_role("button", name="Play with an agent")
-    assert not choice.is_visible()
-    choice.wait_for()
-    assert page.locator("[data-lobby-time]").inner_text() >= f"0:0{PARTNER_AFTER_S}"
-    choice.click()
+    page.goto("/play/two/pong")
+    page.get_by_role("button", name="Play with an agent").click()
     playing(page)
-    sees_steps(page, 5)
+    sees_steps(page, 3)
+    page.reload()
+    start(page)
+    playing(page)
+    page.locator("[data-finish]").click()
+    page.get_by_role("button", name="Finish").last.click()
+    page.locator("[data-end]:not([hidden])").wait_for()
+    page.keyboard.press("Enter")  # again
+    page.locator("[data-start]:not([disabled])").press("Enter")
+    page.get_by_role("button", name="Play with an agent").click()
+    playing(page)
     assert page.locator("[data-seats]").inner_text().endswith("An agent (scripted) plays right paddle.")
     assert not page.locator("[data-lobby]").is_visible()
     page.locator("[data-finish]").click()

@@ -107,7 +107,7 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     assert first.get_by_role("button", name="Stop waiting").is_visible()
     picture(first, "two-players-waiting", full_page=False)
     start(second, BLUR_IN_COUNTDOWN)
-    first.locator(cover, has_text="Waiting for right paddle to be ready.").wait_for()
+    first.locator(cover, has_text="Waiting for your partner to be ready.").wait_for()
     second.locator(cover, has_text="The game has not begun yet. Click here or press any key when you are ready.").wait_for()
     second.keyboard.press("Enter")
     for page in windows:
@@ -123,7 +123,8 @@ def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, 
     first.keyboard.up("ArrowUp")
     first.locator("[data-pause]").click()
     first.locator(cover, has_text="The others keep playing without you.").wait_for()
-    second.locator("[data-seats]", has_text="left paddle is away.").wait_for()
+    second.locator("[data-seats]", has_text="Your partner has paused or left.").wait_for()
+    second.locator("[data-hint]", has_text="Your partner has paused or left. The game continues.").wait_for()
     sees_steps(second, 10)
     picture(first, "two-players-paused", full_page=False)
     picture(second, "two-players-alone", full_page=False)

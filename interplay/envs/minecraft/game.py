@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import minerl_actions
-from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.base import EnvError, Frame, NotInstalledError, PlayableEnv
 from interplay.tasks import Task
 
 WIDTH, HEIGHT = 640, 360
@@ -169,7 +169,8 @@ def need(task: Task, *modules: str, install: str) -> list[Any]:
     try:
         return [importlib.import_module(module) for module in modules]
     except Exception as error:  # their old dependencies fail in many ways beside ImportError
-        raise EnvError(
+        kind = NotInstalledError if isinstance(error, ModuleNotFoundError) else EnvError
+        raise kind(
             f"task {task.id}: {task.env.id!r} cannot be opened: {type(error).__name__}: {error}\n{install}\n"
             'The embedded block world needs none of this: use env.id = "voxel:..." (docs/tasks.md, "The real Minecraft").'
         ) from error

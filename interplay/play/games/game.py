@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
@@ -39,9 +40,13 @@ class Game:
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
         study: What a study says about it; None for a game that is for itself.
+        is_counted: Whether a place for a process of its own was counted when it was granted.
+        company: Who play again together; None: whoever comes.
 
     Attributes:
         is_blind: Whether its players are not told of agents.
+        invitation: Names the game to friends whom its players invite.
+        company: As the argument.
         seats: In the task's order.
         hosting: Where its world is.
         takeover: The agents in its seats.
@@ -61,6 +66,8 @@ class Game:
         countdown_s: int,
         state: State = State.EMPTY,
         study: ForStudy | None = None,
+        is_counted: bool = True,
+        company: str | None = None,
     ) -> None:
         self.server = server
         self.number = number
@@ -69,9 +76,11 @@ class Game:
         self.seed = seed
         self.study = study
         self.is_blind = study is not None and study.is_blind
+        self.invitation = secrets.token_urlsafe(9)
+        self.company = company
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
-        self.hosting = Hosting(self, server, is_counted=state is not State.HELD)
+        self.hosting = Hosting(self, server, is_counted=is_counted and state is not State.HELD)
         self.takeover = Takeover(self, server)
         self.lobby = Lobby(self, server, self.takeover, countdown_s=countdown_s)
         self.closing = Closing(self, server)
@@ -104,6 +113,16 @@ class Game:
         may_join = self.state in (State.EMPTY, State.WAITING)
         return next((seat for seat in self.seats if seat.is_open), None) if may_join else None
 
+    def seat_for_one_more(self, may_move: bool) -> Seat | None:
+        """The open seat; or else, where asked for, one whose player has not come and may move to another game."""
+        is_asked = may_move and self.state in (State.EMPTY, State.WAITING)
+        return self.open_seat or next((seat for seat in self.seats if is_asked and seat.may_move), None)
+
+    @property
+    def is_waited_in(self) -> bool:
+        """Whether one of its players has come and is there."""
+        return any(seat.connection is not None for seat in self.seats)
+
     def has_participant(self, participant_id: int) -> bool:
         """Whether this participant has one of the seats."""
         return any(seat.owner is not None and seat.owner.participant_id == participant_id for seat in self.seats)
@@ -117,6 +136,7 @@ class Game:
 
     def attach(self, seat: Seat, connection: Connection) -> None:
         """A player's socket takes a seat; one that sat there before is closed."""
+        is_first = not seat.has_come
         seat.take(connection)
         if self.state in OVER or seat.last_words is not None:
             seat.say_last_words()
@@ -131,6 +151,8 @@ class Game:
         elif self.is_opened:
             self.command(channel.Welcome(is_shown=not seat.is_drawn_here), seat)
         self.go(seat, True)  # a new socket starts unhindered
+        if is_first and self.state is State.WAITING:
+            self.lobby.joined(seat)
         self.tell_seats()
 
     def detach(self, seat: Seat, connection: Connection) -> None:
@@ -208,14 +230,14 @@ class Game:
         if len(self.seats) == 1 or self.state in OVER:
             return
         said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
-        if said != self._said_of_seats:
+        if said != self._said_of_seats and (self.state not in UNBEGUN or self.lobby.may_tell()):
             self._said_of_seats = said
             for seat in self.seats:
                 seat.text("seats", you=seat.name, seats=said)
 
     def state_of(self, seat: Seat) -> dict[str, str]:
         """How a seat stands, as its players are told."""
-        if seat.is_open:
+        if seat.is_open or (self.state in UNBEGUN and seat.is_vacant):
             return {"state": "open"}
         is_agents = seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None)
         is_before = self.state in UNBEGUN

@@ -7,12 +7,14 @@ import asyncio
 from interplay.play.games.closing import unplayed
 from interplay.play.games.parts import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
+from interplay.play.games.state import UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may think that the time has come."""
+_MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
+"""So often in so many seconds the players of a game that has not begun are told of changes."""
 
 
 class Lobby:
@@ -32,6 +34,8 @@ class Lobby:
         self._countdown_s = countdown_s
         self._timer: asyncio.TimerHandle | None = None
         self._begins_when_opened = False
+        self._told_at: list[float] = []
+        self._telling: asyncio.TimerHandle | None = None
         self.waits: list[tuple[float, bool]] = []
 
     # Waiting
@@ -41,16 +45,10 @@ class Lobby:
         if self._game.state is not State.WAITING:
             return []
         others = [one for one in self._game.seats if one is not seat]
-        return [one for one in others if one.is_open or (seat.is_ready and one.has_person and not one.is_ready)]
-
-    def _choice_after_s(self, seat: Seat) -> float:
-        """How long a player will have waited when they have a choice. Each one who is missing has that time: a seat since the
-        player came, and a person who is there since they were not ready."""
-        lateness_s = [0.0 if one.is_open else one.unready_since - seat.granted_at for one in self._missing(seat)]
-        return self._wait_s + max([0.0, *lateness_s])
+        return [one for one in others if one.is_vacant or (seat.is_ready and one.has_person and not one.is_ready)]
 
     def _has_choice(self, seat: Seat) -> bool:
-        return bool(self._missing(seat)) and seat.held_s + _CLOCKS_APART_S >= self._choice_after_s(seat)
+        return bool(self._missing(seat)) and seat.held_s + _CLOCKS_APART_S >= self._wait_s
 
     @property
     def _partner(self) -> str | None:
@@ -60,26 +58,44 @@ class Lobby:
 
     @property
     def _wait_s(self) -> float:
-        """How long a player waits before there is a choice."""
+        """How long a player waits before there is a choice. People who sit down and do not start change nothing about it."""
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
+
+    def may_tell(self) -> bool:
+        """Whether players who wait are told of a change now. Of many they are told the last."""
+        loop = asyncio.get_running_loop()
+        self._told_at = [at for at in self._told_at if loop.time() - at < _TOLD_WITHIN_S]
+        if len(self._told_at) < _MOST_TOLD:
+            self._told_at.append(loop.time())
+            return True
+        self._telling = self._telling or loop.call_at(self._told_at[0] + _TOLD_WITHIN_S, self._tell_late)
+        return False
+
+    def _tell_late(self) -> None:
+        self._telling = None
+        if self._game.state in UNBEGUN:
+            self._game.tell_seats()
+            self.tell()
 
     def tell(self) -> None:
         """Tell players who wait for others how long that may take, and when there is a choice. Where players are not told of
         agents there is none: the agent comes by itself."""
+        if self._game.state is not State.WAITING or len(self._game.seats) == 1 or not self.may_tell():
+            return
         by_itself = self._game.is_blind and self._partner is not None
         for seat in self._game.seats:
             missing = self._missing(seat)
-            if missing and seat.session is not None:
-                after_s = self._choice_after_s(seat)
+            if missing and seat.is_welcomed:
                 seat.text(
                     "lobby",
                     waited_s=round(seat.held_s, 1),
-                    choose_after_s=None if by_itself else round(after_s, 1),
+                    choose_after_s=None if by_itself else round(self._wait_s, 1),
                     has_partner=self._partner is not None and not by_itself,
-                    missing="person" if any(one.is_open for one in missing) else "start",
+                    missing="person" if any(one.is_vacant for one in missing) else "start",
                     waits=self.waits,
+                    **({} if self._game.study else {"invitation": self._game.invitation}),
                 )
-                asyncio.get_running_loop().call_later(after_s - seat.held_s, self._time_has_come, seat)
+                asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
 
     def _time_has_come(self, seat: Seat) -> None:
         """A player has waited long enough. That nobody has come is written down now: a study may pay for it, also if the server
@@ -113,7 +129,7 @@ class Lobby:
         """A player came, perhaps with an agent at their wheel. Who has the last seat ends the others' wait."""
         if seat.agent is not None:
             self._takeover.let_agent(seat, seat.agent)
-        if not any(one.is_open for one in self._game.seats):
+        if not any(one.is_vacant for one in self._game.seats):
             for other in self._game.seats:
                 if other is not seat:
                     self._note(other, "person")

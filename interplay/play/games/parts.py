@@ -83,6 +83,7 @@ class PlayedGame(Played, Protocol):
         task, seed: What is played.
         study: What a study says about it; None for a game that is for itself.
         is_blind: Whether its players are not told of agents.
+        invitation: Names the game to friends whom its players invite.
         state: Where it stands.
         seats: Its seats.
         watchers: Who watches and does not play.
@@ -94,6 +95,7 @@ class PlayedGame(Played, Protocol):
     seed: int
     study: ForStudy | None
     is_blind: bool
+    invitation: str
     state: State
     seats: list[Seat]
     watchers: Watchers

@@ -16,6 +16,7 @@ from interplay.record import Owner
 if TYPE_CHECKING:
     from interplay.play.connections.connection import Connection
 
+_GRANTED = ("session", "client", "owner", "granted_at", "is_drawn_here", "agent", "wheel", "may_move")
 UNKNOWN_CLIENT = ""
 """Of a seat that a killed server has left: whose it counts as is known when its player comes back."""
 
@@ -35,6 +36,7 @@ class Seat:
         lost_at: Likewise, when their last socket was lost; None while there is one.
         connection: The player's socket.
         has_come: Whether there ever was one.
+        may_move: Its player has not come yet and asked for no game of their own, so any place in such a game will do.
         is_welcomed: Whether the player has been told what they will see.
         is_ready: The player has said start, and is there.
         is_away: They paused since, or their socket is gone.
@@ -61,10 +63,9 @@ class Seat:
         self.owner = owner
         self.client = client
         self.connection: Connection | None = None
-        self.has_come = False
+        self.has_come = self.may_move = False
         self.is_welcomed = False
         self.is_ready = False
-        self._unready_at = self.granted_at
         self.is_away = False
         self.is_restored = False
         self.drawn_by: channel.DrawnBy | None = None
@@ -85,6 +86,16 @@ class Seat:
         return self.session is None and self.agent is None
 
     @property
+    def is_vacant(self) -> bool:
+        """Whether nobody has come for it: before the first step it counts as open, though somebody may have asked for it."""
+        return self.is_open or (self.session is not None and not self.has_come)
+
+    @property
+    def is_left(self) -> bool:
+        """Whether its player had come and is not there now."""
+        return self.has_come and self.connection is None
+
+    @property
     def has_person(self) -> bool:
         """Whether it is a person's who plays, or may come back."""
         return self.session is not None and self.leaving is None and not self.is_gone
@@ -93,11 +104,6 @@ class Seat:
     def held_s(self) -> float:
         """How long its player has had it and was there, seconds."""
         return (time.monotonic() if self.lost_at is None else self.lost_at) - self.granted_at
-
-    @property
-    def unready_since(self) -> float:
-        """Since when its player could have said start and has not, or not again; seconds of the monotonic clock."""
-        return max(self.granted_at, self._unready_at)
 
     @property
     def acted_by(self) -> str | None:
@@ -117,7 +123,7 @@ class Seat:
         before, self.connection = self.connection, connection
         if self.lost_at is not None:
             self.granted_at, self.lost_at = self.granted_at + time.monotonic() - self.lost_at, None
-        self.has_come, self.is_welcomed, self.drawn_by = True, False, None
+        self.has_come, self.may_move, self.is_welcomed, self.drawn_by = True, False, False, None
         self._held = self._num_presses = 0
         if before is not None:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
@@ -125,8 +131,14 @@ class Seat:
     def unready(self) -> bool:
         """The player must say start again; returns whether they had."""
         was_ready, self.is_ready = self.is_ready, False
-        self._unready_at = time.monotonic() if was_ready else self._unready_at
         return was_ready
+
+    def trade(self, other: Seat) -> None:
+        """Exchange whom two seats were granted to, before either has come."""
+        for name in _GRANTED:
+            ours, theirs = getattr(self, name), getattr(other, name)
+            setattr(self, name, theirs)
+            setattr(other, name, ours)
 
     def read(self, message: wire.PlayerInput) -> tuple[int, float, float, int]:
         """What an input message says beside the buttons that are held: its kind, its two numbers, and which buttons it presses.

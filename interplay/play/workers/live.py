@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
@@ -25,6 +26,14 @@ NUM_TIMED_STEPS = 30
 """Steps whose cost is measured to tell whether a world is slow."""
 
 
+def _waited_ns() -> int:
+    """How long this thread has waited for a core in all; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text().split()[1])
+    except OSError:
+        return 0
+
+
 class LiveEpisode:
     """A world, its clock, and the players in its seats.
 
@@ -41,7 +50,7 @@ class LiveEpisode:
         driving: Who acts for each seat.
         info: Of the last step, or of the reset.
         lives: As the world last said, if it says.
-        step_costs_us: Of the first `NUM_TIMED_STEPS` steps, the picture included.
+        step_costs_us: Of the first `NUM_TIMED_STEPS` steps with their pictures, without waits for a core.
         wanted: Whether the players want the clock on; it may come on later, when the journal is open.
         running: Whether the clock is on.
         pace: Chooses the size of the pictures; None where there is one only.
@@ -311,7 +320,8 @@ class LiveEpisode:
         if pace is not None:
             self.env.draw_for(self.env.drawn_for, pace.height if pace.level else None)
         options = {seat.name: seat.options for seat in seats if seat.options is not None}
-        before_ns = perf_counter_ns()
+        is_timed = len(self.step_costs_us) < NUM_TIMED_STEPS
+        before_ns = perf_counter_ns() - (_waited_ns() if is_timed else 0)
         _, rewards, terminated, truncated, info = episode.step(
             joint_action,
             owners=self.driving.owners,
@@ -321,8 +331,8 @@ class LiveEpisode:
             clock_us=now_us - self._time_zero_us,  # type: ignore[operator]
             is_seen=not (self._may_be_unseen and any(seat.gui_size is not None for seat in seats)),
         )
-        if len(self.step_costs_us) < NUM_TIMED_STEPS:
-            self.step_costs_us.append((perf_counter_ns() - before_ns) // 1000)
+        if is_timed:
+            self.step_costs_us.append((perf_counter_ns() - _waited_ns() - before_ns) // 1000)
         for seat in seats:
             seat.earn(counted(rewards[seat.name]))
             seat.options = None

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
-from interplay.envs import PlayableEnv, backends, make, prepare
+from interplay.envs import NotInstalledError, PlayableEnv, backends, make, prepare
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -45,8 +45,10 @@ from interplay.play.workers.live_seat import LiveSeat
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
-SLOW_STEP_MS = 8.0
-"""A world whose median step takes longer gets a worker to itself."""
+SLOW_STEP_MS, LONG_STEP_MS = 8.0, 16.0
+SLOW_SHARE = 0.25
+"""A world gets a worker to itself whose median step takes long, and also a good part of a core at its rate; or so long that it
+would cost other games a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
@@ -178,7 +180,8 @@ class Worker:
         self._schedule(episode)
         if episode.step == NUM_TIMED_STEPS:
             step_ms = statistics.median(episode.step_costs_us) / 1000
-            if step_ms > SLOW_STEP_MS:
+            is_much = step_ms / 1000 * episode.env.task.frame_rate_hz > SLOW_SHARE
+            if step_ms > LONG_STEP_MS or (step_ms > SLOW_STEP_MS and is_much):
                 movable = episode.env.deterministic
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
@@ -465,14 +468,18 @@ class Worker:
         self._jobs.put(close)
 
     def _failed(self, number: int, error: Exception) -> None:
-        """Report a failure. The log has all of it; what a player reads names no folders and no code."""
+        """Report a failure. The log has all of it; what a player reads names no folders and no code: the text of an error of
+        somebody's environment is not shown, only of which class it is."""
         episode = self._episodes.get(number)
         if episode is None:
             log.error("game %d could not be opened", number, exc_info=error)
         else:
             log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
-        code, message = "world_failed", "the game's world had an error and stopped"
-        if isinstance(error, interplay.record.RecordingError):
+        what = type(error.__cause__ or error).__name__
+        code, message = "world_failed", f"the game's world had an error ({what}) and stopped; the server's log says more"
+        if isinstance(error, NotInstalledError):
+            code, message = "not_installed", f"this game cannot start: {error}"
+        elif isinstance(error, interplay.record.RecordingError):
             code, message = "recording_failed", "your play could no longer be recorded"
             if "the disk is full" in str(error):
                 message += ": the disk of the server is full"

@@ -107,7 +107,7 @@ def _in_game(game: Game, seat: Seat) -> Now:
     facts = seat.facts
     seconds = facts.get("step", 0) / game.task.frame_rate_hz
     if game.state in (State.EMPTY, State.WAITING):
-        words = "waits for a partner" if any(one.is_open for one in game.seats) else "begins"
+        words = "waits for a partner" if any(one.is_vacant for one in game.seats) else "begins"
         return Now("waiting", words, game.task.id, seconds=seat.held_s)
     words = {State.PAUSED: "paused", State.COUNTDOWN: "begins"}.get(game.state, "")
     share = min(1.0, facts.get("step", 0) / game.task.max_steps)

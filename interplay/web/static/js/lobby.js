@@ -13,6 +13,7 @@ import { isAwaited, isOpen } from "./waiting.js";
  * @property {number | null} choose_after_s when there is a choice; null: never
  * @property {boolean} has_partner whether an agent may be chosen then
  * @property {"person" | "start"} missing whether a seat is open, or somebody who is there has not said start
+ * @property {string} [invitation] names this game to friends
  * @property {[number, boolean][]} waits of others at this hour: seconds, and whether a person came
  */
 
@@ -45,9 +46,10 @@ export function usually(waits, waitedS) {
  * @param {LobbyFacts} facts
  * @param {number} waitedS
  * @param {boolean} [isPaid] whether who leaves after a while is paid for waiting
+ * @param {boolean} [isNow] whether one may play with an agent at once, in a game of its own
  * @returns {{time: string, lines: string[], hasChoice: boolean, mayLeave: boolean}}
  */
-export function waitingWords(facts, waitedS, isPaid = false) {
+export function waitingWords(facts, waitedS, isPaid = false, isNow = false) {
   const after = facts.choose_after_s ?? Infinity;
   const mayLeave = waitedS >= after;
   const choices = [...(facts.has_partner ? ["play with an agent"] : []), ...(isPaid ? ["leave"] : [])];
@@ -55,17 +57,20 @@ export function waitingWords(facts, waitedS, isPaid = false) {
   const lines = isOpen ? [usually(facts.waits, waitedS)] : [];
   const found = isOpen ? "Nobody has come yet." : "The other player is not ready.";
   if (mayLeave) lines.push(`${found} You may ${choices.join(", ") || "leave"}, or go on waiting.`);
+  else if (isNow) lines.push("You may wait for a person, or play with an agent now.");
   else if (after < Infinity && choices.length) lines.push(`At ${clock(Math.ceil(after))} you may choose to ${choices.join(" or to ")}.`);
-  return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: mayLeave && facts.has_partner, mayLeave };
+  return { time: clock(Math.floor(waitedS)), lines: lines.filter(Boolean), hasChoice: isNow || (mayLeave && facts.has_partner), mayLeave };
 }
 
 export class Lobby {
   /**
    * @param {Element} root the player's page
-   * @param {() => void} choose play with an agent
+   * @param {(isInTime: boolean) => void} choose play with an agent, who may have the open seat by now or not yet
    * @param {() => void} [leave] wait no longer
+   * @param {boolean} [isNow] whether one may play with an agent at once, in a game of its own
    */
-  constructor(root, choose, leave = () => {}) {
+  constructor(root, choose, leave = () => {}, isNow = false) {
+    this.isNow = isNow;
     this.box = /** @type {HTMLElement} */ (need(root, "[data-lobby]"));
     /** @type {LobbyFacts | null} */
     this.facts = null;
@@ -84,7 +89,10 @@ export class Lobby {
       localStorage.setItem(SOUND_KEY, this.sound.checked ? "on" : "off");
       if (this.sound.checked) this.#ring();
     });
-    need(this.box, "[data-lobby-agent]").addEventListener("click", choose);
+    need(this.box, "[data-lobby-agent]").addEventListener("click", () => choose(this.#words.mayLeave && this.facts?.has_partner === true));
+    /** @type {HTMLElement | null} */
+    this.inviting = this.box.querySelector("[data-lobby-invite]");
+    this.inviting?.addEventListener("click", () => this.#invite());
     /** @type {HTMLElement | null} of who is paid for waiting */
     this.leaving = this.box.querySelector("[data-lobby-leave]");
     this.leaving?.addEventListener("click", leave);
@@ -118,10 +126,13 @@ export class Lobby {
     this.#show();
   }
 
-  #show() {
+  get #words() {
     const facts = /** @type {LobbyFacts} */ (this.facts);
-    const waitedS = facts.waited_s + (performance.now() - this.saidAt) / 1000;
-    const words = waitingWords(facts, waitedS, this.leaving !== null);
+    return waitingWords(facts, facts.waited_s + (performance.now() - this.saidAt) / 1000, this.leaving !== null, this.isNow);
+  }
+
+  #show() {
+    const words = this.#words;
     need(this.box, "[data-lobby-time]").textContent = words.time;
     const lines = need(this.box, "[data-lobby-lines]");
     const text = words.lines.join(" ");
@@ -129,6 +140,20 @@ export class Lobby {
     const agent = /** @type {HTMLElement} */ (need(this.box, "[data-lobby-agent]"));
     agent.hidden = !words.hasChoice;
     if (this.leaving) this.leaving.hidden = !words.mayLeave;
+    if (this.inviting) this.inviting.hidden = !this.facts?.invitation || this.facts.missing !== "person";
+  }
+
+  /** Share the address of this game, as phones do, or copy it. */
+  async #invite() {
+    const url = `${location.origin}${location.pathname}?invitation=${this.facts?.invitation}`;
+    const button = /** @type {HTMLElement} */ (this.inviting);
+    try {
+      if (navigator.share && matchMedia("(pointer: coarse)").matches) return await navigator.share({ url });
+      await navigator.clipboard.writeText(url);
+      button.textContent = "The link is copied";
+    } catch {
+      button.replaceWith(url); // it may be copied by hand
+    }
   }
 
   #call() {

@@ -17,7 +17,7 @@ import { Drawing } from "./scene/drawing.js";
 import { Steering } from "./steering.js";
 import { clock } from "./timeline.js";
 import { TouchPad } from "./touch.js";
-import { showStatistics } from "./statistics.js";
+import { checkWords, showStatistics } from "./statistics.js";
 import { company, isAwaited, wordsOf } from "./waiting.js";
 import { Wheel } from "./wheel.js";
 
@@ -41,12 +41,17 @@ import { Wheel } from "./wheel.js";
  * @property {Record<string, [number, number]>} turns buttons that only turn the view, and by how many degrees in a step (down, right)
  * @property {string | null} ends the button that ends the task, which is asked about first
  * @property {boolean} has_score whether the task gives points
+ * @property {string | null} partner the agent with which one may play at once, in a game for several outside studies
+ * @property {boolean} may_invite whether one may choose with whom to play
+ * @property {string | null} lost what it means if the game ends without a point
  * @property {boolean} sends_scenes whether a browser can draw its world
  * @property {import("./statistics.js").StatisticFacts[]} statistics what is computed of a game
  */
 /** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 /** @typedef {"ready" | "connecting" | "countdown" | "playing" | "paused" | "ended" | "failed"} State */
 
+/** The seat of the game before, while the page is loaded again to play with the same partner. */
+const AGAIN_KEY = "interplay.again";
 const HEARTBEAT_MS = 250;
 /** Fast screens draw 360 frames a second; the server takes 300 messages. */
 const TURNS_EVERY_MS = 7;
@@ -144,7 +149,7 @@ class Player {
     const together = root.querySelector("[data-together]");
     const { partner } = root.dataset.enrolment ? { partner: "" } : agentsWanted();
     if (together && partner) together.textContent = `An agent (${partner}) plays with you. Press Start when you are ready.`;
-    this.lobby = new Lobby(root, () => this.seat?.send({ type: "partner" }), () => this.seat?.send({ type: "quit" }));
+    this.lobby = new Lobby(root, (isInTime) => (isInTime ? this.seat?.send({ type: "partner" }) : this.#startWithAgent()), () => this.seat?.send({ type: "quit" }), task.partner !== null);
     this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
     this.lives = -1;
@@ -193,18 +198,35 @@ class Player {
     }
     this.startButton.disabled = false;
     this.startButton.focus({ preventScroll: true });
+    const again = sessionStorage.getItem(AGAIN_KEY);
+    sessionStorage.removeItem(AGAIN_KEY);
+    if (again) this.start({ again }).then(() => this.#note("The game begins when your partner has also pressed \"Again with the same partner\"."));
   }
 
   // --- the seat -----------------------------------------------------------------------------------------------------
 
-  async start() {
+  /** Play with the task's agent now: it sits in a game of its own, so that somebody else may have the place that is left. */
+  #startWithAgent() {
+    if (this.state === "connecting") {
+      this.seat?.send({ type: "quit" });
+      this.seat?.close();
+      this.#forgetSeat();
+      this.seats = [];
+      this.#uncover();
+      this.#setState("ready");
+    }
+    return this.start({ partner: this.task.partner });
+  }
+
+  /** @param {{[name: string]: string | null}} [more] what else is asked for: an agent, or a partner */
+  async start(more = {}) {
     if (this.state !== "ready" && this.state !== "failed") return;
     this.#setState("connecting");
     this.startButton.disabled = true;
     this.#note("Getting the game ready ...");
     try {
       const drawn = this.#canDraw ? "here" : "server";
-      const wanted = { task: this.task.id, drawn, ...(this.root.dataset.enrolment ? {} : agentsWanted()) };
+      const wanted = { task: this.task.id, drawn, ...(this.root.dataset.enrolment ? {} : agentsWanted()), ...more };
       const seat = this.#savedSeat() ?? (await api("/api/sessions", wanted));
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
@@ -215,6 +237,7 @@ class Player {
       });
     } catch (error) {
       const text = error instanceof ApiError ? error.message : "The server cannot be reached. Is it still running?";
+      if (error instanceof ApiError && "invitation" in agentsWanted()) history.replaceState(null, "", location.pathname); // Start finds another
       this.#fail(text);
     }
   }
@@ -273,7 +296,7 @@ class Player {
     this.#closeDialogs();
     this.startButton.disabled = false;
     this.startButton.firstChild?.replaceWith("Start again ");
-    this.#note(message);
+    this.#note(message, true);
     this.announce(message);
     if (this.saved) {
       const link = document.createElement("a");
@@ -391,6 +414,7 @@ class Player {
     const { note, news } = company(this.mySeat, others);
     if (news && news !== this.news && this.state === "playing") this.announce(news);
     this.news = news;
+    this.#showHint();
     const shown = need(this.root, "[data-seats]");
     shown.hidden = false;
     shown.textContent = note;
@@ -404,6 +428,8 @@ class Player {
   /** Wait for others to join, or no longer. */
   #wait() {
     const others = this.seats.filter((one) => one.seat !== this.mySeat);
+    const isAwaiting = this.state === "connecting" && this.isReady && isAwaited(others);
+    need(this.root, "[data-state]").textContent = isAwaiting ? "waiting" : this.state;
     const isBefore = !this.hasBegun && !this.lost && (this.state === "connecting" || this.state === "countdown");
     this.lobby.waitFor(isBefore && this.isReady ? others : [], isBefore && others.some((one) => one.state !== "open" && one.state !== "agent"));
   }
@@ -522,8 +548,9 @@ class Player {
     if (document.fullscreenElement) document.exitFullscreen().catch(() => {});
     const score = points(ended.total_reward);
     const isDone = ended.outcome === "terminated" && this.task.ends; // mostly because its player said so
+    const lost = ended.outcome === "terminated" && ended.total_reward <= 0 ? this.task.lost : null;
     const byAnother = ended.by && ended.by !== this.mySeat ? OUTCOMES_BY_ANOTHER.get(ended.outcome) : null;
-    const outcome = isDone ? "The task has ended." : (byAnother ?? OUTCOMES.get(ended.outcome) ?? "The end.");
+    const outcome = isDone ? "The task has ended." : (lost ?? byAnother ?? OUTCOMES.get(ended.outcome) ?? "The end.");
     need(this.root, "[data-end-title]").textContent = outcome;
     if (this.task.has_score) need(this.root, "[data-end-score]").textContent = score;
     need(this.root, "[data-end-time]").textContent = this.task.takes_turns ? String(ended.num_steps) : clock(ended.num_steps / Number(this.root.dataset.rate));
@@ -531,6 +558,10 @@ class Player {
     need(this.root, "[data-end-note]").textContent = `${ended.num_steps} steps are recorded. You can watch your game again, frame by frame.`;
     if (ended.goes_on) need(this.root, "[data-end-note]").textContent = `You played ${ended.num_steps} steps. The game continues, and an agent plays in your place. Its replay will be on the episode page.`;
     need(this.root, "[data-end-link]").setAttribute("href", `/episodes/${encodeURIComponent(ended.episode)}`);
+    const together = this.root.querySelector("[data-together-again]");
+    const wasTogether = this.seats.some((one) => one.seat !== this.mySeat && one.state !== "agent" && one.state !== "open");
+    if (together instanceof HTMLElement) together.hidden = ended.goes_on === true || !wasTogether;
+    if (!ended.goes_on && !this.root.dataset.enrolment) this.#showCheck(ended.episode);
     const compare = this.root.querySelector("[data-compare]");
     if (ended.may_ask && compare instanceof HTMLElement) askToCompare(compare, { token: this.seat?.token });
     const milestones = this.root.querySelector("[data-milestones]");
@@ -543,8 +574,19 @@ class Player {
       need(this.root, "[data-end]").hidden = false;
       need(this.root, "[data-end-title]").focus();
       need(this.root, "[data-replay]").hidden = ended.goes_on === true; // it is still being played
-      if (!ended.goes_on) new Replay(need(this.root, "[data-replay]")).open(ended.episode);
+      if (!ended.goes_on) new Replay(need(this.root, "[data-replay]")).open(ended.episode, ended.num_steps);
     }, 700);
+  }
+
+  /** Say whether the task was done, and what the check found. @param {string} episode */
+  async #showCheck(episode) {
+    const facts = await api(`/api/episodes/${encodeURIComponent(episode)}`).catch(() => null);
+    const words = checkWords(facts?.outcome_check ?? {});
+    if (!words) return;
+    const box = need(this.root, "[data-end-check]");
+    box.textContent = words;
+    box.hidden = false;
+    this.announce(words);
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
@@ -930,6 +972,7 @@ class Player {
       if (event.detail > 0 && matchMedia("(pointer: fine)").matches) this.mouse.wanted = true;
       this.start();
     });
+    this.root.querySelector("[data-start-agent]")?.addEventListener("click", () => this.#startWithAgent());
     need(this.root, "[data-pause]").addEventListener("click", (event) => {
       // The button must not keep the focus: the space bar is a game key.
       if (event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
@@ -938,6 +981,10 @@ class Player {
     });
     need(this.root, "[data-finish]").addEventListener("click", () => this.askToFinish());
     need(this.root, "[data-again]").addEventListener("click", () => location.reload());
+    this.root.querySelector("[data-together-again]")?.addEventListener("click", () => {
+      sessionStorage.setItem(AGAIN_KEY, this.seat?.token ?? "");
+      location.reload();
+    });
     need(this.root, "[data-fullscreen]").addEventListener("click", (event) => {
       if (event.currentTarget instanceof HTMLElement) event.currentTarget.blur();
       if (document.fullscreenElement) document.exitFullscreen();
@@ -986,6 +1033,10 @@ class Player {
     if (event.metaKey) this.#letGoForCommand();
     if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
+    if (state === "ended" && event.code === "Enter" && !event.repeat && !(event.target instanceof HTMLAnchorElement || event.target instanceof HTMLButtonElement)) {
+      if (!need(this.root, "[data-end]").hidden) location.reload();
+      return;
+    }
     if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
       event.preventDefault();
       this.show(this.keys);
@@ -1072,8 +1123,9 @@ class Player {
   #showHint() {
     const hint = need(this.root, "[data-hint]");
     const isMouseFree = this.task.pointer && !this.mouse.locked && matchMedia("(pointer: fine)").matches;
-    hint.hidden = this.state !== "playing" || !(this.isDone || isMouseFree);
-    hint.textContent = this.isDone ? DONE : "Click to look with the mouse";
+    const isWithout = this.seats.some((one) => one.seat !== this.mySeat && one.state === "away");
+    hint.hidden = this.state !== "playing" || !(this.isDone || isWithout || isMouseFree);
+    hint.textContent = this.isDone ? DONE : isWithout ? `${this.news} The game continues.` : "Click to look with the mouse";
   }
 
   /** Say what the game waits for, and what to do. */
@@ -1134,9 +1186,14 @@ class Player {
     need(this.root, "[data-cover]").hidden = true;
   }
 
-  /** @param {string} text */
-  #note(text) {
-    need(this.root, "[data-start-note]").textContent = text;
+  /**
+   * @param {string} text
+   * @param {boolean} [failed] it says why there is no game
+   */
+  #note(text, failed = false) {
+    const note = need(this.root, "[data-start-note]");
+    note.textContent = text;
+    note.classList.toggle("failed", failed);
   }
 
   /** For people who listen to the page. @param {string} text */
@@ -1145,12 +1202,12 @@ class Player {
   }
 }
 
-/** Agents that the page's address asks for: one at the wheel with this player, one in the other seats. */
+/** What the page's address asks for: an agent at the wheel with this player, one in the other seats, or the game of a friend. */
 function agentsWanted() {
   const given = new URLSearchParams(location.search);
   /** @type {{[name: string]: string}} */
   const wanted = {};
-  for (const name of ["wheel", "partner"]) {
+  for (const name of ["wheel", "partner", "invitation"]) {
     const agent = given.get(name);
     if (agent) wanted[name] = agent;
   }

@@ -7,6 +7,7 @@ import { clock } from "./timeline.js";
  * @typedef {object} StatisticFacts
  * @property {string} name
  * @property {string} title
+ * @property {string} description what it counts, in a sentence
  * @property {"int" | "float" | "duration"} kind
  * @property {string} unit
  * @property {"higher" | "lower" | null} better
@@ -32,6 +33,16 @@ export function readableValue(statistic, value) {
   if (statistic.kind === "duration") return clock(Math.floor(value));
   const number = (statistic.kind === "int" ? value : Math.round(10 * value) / 10).toLocaleString("en");
   return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? number : `${number} ${statistic.unit}`;
+}
+
+/**
+ * Whether a task was done, by its outcome check, and what the check found.
+ * @param {{[name: string]: boolean | number | string}} check empty where the task has none
+ */
+export function checkWords({ success, ...found }) {
+  if (success === undefined) return "";
+  const said = Object.entries(found).map(([name, value]) => `${name.replace(/^num_/, "").replaceAll("_", " ")}: ${value === true ? "yes" : value === false ? "no" : value}`);
+  return `${success ? "You did the task." : "The task is not done."}${said.length ? ` The check found ${said.join(", ")}.` : ""}`;
 }
 
 /**
@@ -70,6 +81,12 @@ export function showStatistics(box, statistics, values, sitting) {
         const cell = document.createElement(place === 0 || row[0] === "" ? "th" : "td");
         cell.scope = row[0] === "" ? "col" : "row";
         cell.textContent = text;
+        const about = place === 0 ? statistics.find(({ title }) => title === text)?.description : "";
+        if (about && box.dataset.explained !== undefined) {
+          const words = document.createElement("small");
+          words.textContent = about;
+          cell.append(words);
+        }
         line.append(cell);
       }
       return line;

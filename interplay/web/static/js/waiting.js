@@ -25,7 +25,7 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, isMoving, resto
   const how = isTouch ? "Tap here" : "Click here or press any key";
   if (!hasBegun) {
     if (!isReady) return { headline: "Paused", text: `The game has not begun yet. ${how} when you are ready.`, button: null };
-    return { headline: "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
+    return { headline: isAwaited(others) ? "Waiting" : "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
   }
   if (isRecovering) {
     const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
@@ -35,7 +35,7 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, isMoving, resto
   const people = others.filter((one) => one.state !== "agent");
   const away = people.filter((one) => one.state !== "playing");
   if (isReady) {
-    const text = away.length ? `Waiting for ${named(away)} to continue.` : "The game continues in a moment.";
+    const text = away.length ? `Waiting for ${named(away, others)} to continue.` : "The game continues in a moment.";
     return { headline: away.length ? "Waiting" : "One moment", text, button: null };
   }
   if (restoredAt !== null) {
@@ -60,7 +60,7 @@ function beforeTheStart(others) {
   const open = others.filter((one) => one.state === "open");
   if (open.length) return `Waiting for ${open.length > 1 ? `${open.length} more players` : "another player"} to join. You may look at other pages meanwhile.`;
   const awaited = others.filter(awaits);
-  return awaited.length ? `Waiting for ${named(awaited)} to be ready.` : "The game begins in a moment.";
+  return awaited.length ? `Waiting for ${named(awaited, others)} to be ready.` : "The game begins in a moment.";
 }
 
 /** @param {SeatFacts} one */
@@ -77,7 +77,8 @@ export function company(mine, others) {
   const agents = others.filter((one) => one.state === "agent");
   const playing = agents.map((one) => ` An agent${one.agent ? ` (${one.agent})` : ""} plays ${readable(one.seat)}.`).join("");
   const away = others.filter((one) => one.state === "away");
-  const missing = away.length ? ` ${named(away)} ${away.length > 1 ? "are" : "is"} away.` : "";
+  const who = named(away, others);
+  const missing = away.length ? ` ${who[0].toUpperCase()}${who.slice(1)} ${away.length > 1 ? "have" : "has"} paused or left.` : "";
   return { note: `You play ${readable(mine)}.${playing}${missing}`, news: `${playing}${missing}`.trim() };
 }
 
@@ -86,7 +87,10 @@ export function readable(seat) {
   return seat.replaceAll("_", " ");
 }
 
-/** @param {SeatFacts[]} seats */
-export function named(seats) {
-  return seats.map((one) => readable(one.seat)).join(" and ");
+/**
+ * @param {SeatFacts[]} seats
+ * @param {SeatFacts[]} others everybody else in the game
+ */
+export function named(seats, others) {
+  return others.length === 1 ? "your partner" : seats.map((one) => readable(one.seat)).join(" and ");
 }
