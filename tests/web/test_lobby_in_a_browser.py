@@ -58,6 +58,7 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
         page.get_by_role("button", name="Finish").last.click()
         page.locator("[data-end]:not([hidden])").wait_for()
     assert not second.get_by_role("button", name="Again with the same partner").is_visible(), "who left has left their partner"
+    first.locator("[data-end-statistics] small", has_text="How often you did something else than before.").wait_for()
     picture(first, "the-end-of-a-game-for-two", full_page=False)
 
 
