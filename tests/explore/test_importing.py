@@ -327,7 +327,7 @@ def test_one_bad_file_does_not_hide_the_others(tmp_path, capsys, monkeypatch, ve
     monkeypatch.chdir(tmp_path)
     Path("good.json").write_text(json.dumps(FIRST_LOG))
     Path("bad.json").write_text('{"schema": 1')
-    Path("tasks.txt").write_text("mine oak_log\n")
+    Path("tasks.txt").write_text("find the lost hat\n")
     if verb == "judge":
         with pytest.raises(SystemExit):
             main(["play", "good.json", "--agent", "random", "--max-seconds", "1", "--no-video"])
