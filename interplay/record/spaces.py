@@ -36,7 +36,7 @@ def arrow_type(space: spaces.Space) -> pa.DataType:
     """
     if isinstance(space, spaces.Discrete):
         return pa.int64()
-    if _is_void(space):
+    if is_void(space):
         return pa.bool_()
     if isinstance(space, _FLAT):
         size = math.prod(space.shape)
@@ -67,7 +67,7 @@ def _unsupported(space: spaces.Space) -> RecordingError:
     )
 
 
-def _is_void(space: spaces.Space) -> bool:
+def is_void(space: spaces.Space) -> bool:
     """Whether there is nothing in a value: Arrow and Parquet have no lists of size 0 and no structs without fields."""
     return not space.spaces if isinstance(space, spaces.Dict | spaces.Tuple) else 0 in (space.shape or ())
 
@@ -153,7 +153,7 @@ def _to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType) -> 
     mask = pa.array(missing, pa.bool_()) if any(missing) else None
     if isinstance(space, spaces.Discrete) and mask is None:
         return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(np.array(values, np.int64))])
-    if _is_void(space):
+    if is_void(space):
         return pa.array([None if value is None else True for value in values], kind)
     if isinstance(space, _FLAT):
         if isinstance(kind, pa.FixedSizeBinaryType):
@@ -183,14 +183,14 @@ def from_arrow(space: spaces.Space, array: pa.Array) -> np.ndarray:
         return array.to_numpy(zero_copy_only=False).astype(space.dtype, copy=False)
     if isinstance(space, _FLAT):
         shape = (len(array), *space.shape)
-        if _is_void(space):
+        if is_void(space):
             return np.zeros(shape, space.dtype)
         if isinstance(array, pa.FixedSizeBinaryArray):
             return binary_to_numpy(array).reshape(shape)
         return array.flatten().to_numpy(zero_copy_only=False).astype(space.dtype, copy=False).reshape(shape)
     result = np.empty(len(array), object)
     if isinstance(space, spaces.Dict | spaces.Tuple):
-        columns = [] if _is_void(space) else [from_arrow(part, array.field(name)) for name, part in _parts(space)]
+        columns = [] if is_void(space) else [from_arrow(part, array.field(name)) for name, part in _parts(space)]
         keys = list(space.spaces) if isinstance(space, spaces.Dict) else None
         for index in range(len(array)):
             row = [column[index] for column in columns]

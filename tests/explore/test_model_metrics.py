@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_instance import FIRST_LOG
 
+from interplay.explore.evaluation import metrics
 from interplay.explore.evaluation.metrics import Outcome, Result, msr, rate, result_of, summary, tables, tsr
 from interplay.explore.evaluation.pairs import answers, holm, paired_tests, randomization_p, write_answers
 from interplay.explore.evaluation.references import proved
@@ -180,6 +181,12 @@ def test_results_are_split_by_difficulty_depth_and_capability():
     assert {name: one["msr"]["value"] for name, one in row["by_depth"].items()} == {"not known": 0.5, "2": 5 / 6}
     assert row["by_capability"]["action.craft"]["tsr"]["value"] == 0.0
     assert row["latency_ms"] == 500 / 40
+
+
+def test_a_proof_of_an_earlier_release_says_no_depth():
+    edge = {"first": "a", "then": "b", "enforced": True}
+    proofs = [{"hops": {"depth": 2, "edges": [edge | more]}} for more in ({"verdict": "enforced"}, {})]
+    assert [metrics._depth({"task": "own", "instance": {"proofs": [one]}}) for one in proofs] == [2, None]
 
 
 def test_p_values_of_many_instances_are_drawn_and_agree_with_the_exact_ones():

@@ -210,10 +210,17 @@ def _result_of(run: Run) -> Result:
 
 
 def _depth(head: Mapping[str, Any]) -> int | None:
-    """As the last proof of the instance says, of one that comes with the package as it is now."""
+    """As the last proof of the instance says, of one that comes with the package as it is now.
+
+    Proofs of earlier releases say none: they called edges enforced that nobody had proved.
+    """
     shipped = published.instances().get(head["task"])
     proofs = head.get("instance", {}).get("proofs", ()) if shipped is None else shipped.proofs
-    found: list[Any] = [hops.get("depth") for proof in proofs if (hops := proof.get("hops"))]
+    found: list[Any] = [
+        hops["depth"]
+        for proof in proofs
+        if (hops := proof.get("hops")) and "depth" in hops and all("verdict" in edge for edge in hops["edges"])
+    ]
     return found[-1] if found else None
 
 

@@ -22,6 +22,7 @@ from interplay.record.exchange.writing import Advance, DataSet, Exported, Export
 from interplay.record.gymnasium_task import spec_of
 from interplay.record.minari.places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.sealed import Episode
+from interplay.record.spaces import is_void
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -193,17 +194,8 @@ class _Writer:
         palette = header.palette if self._observations == "pixels" else None
         self._space = space
         for kind, one in (("an observation", space), ("an action", header.action_spaces[self._seat])):
-            for key in _keys(one):
-                if "/" in key or key in ("", "."):
-                    raise ExportError(
-                        f"{task.id}: {kind} has a part called {key!r}, and in Minari's files such a name is a folder\n"
-                        "Export it to another format:  --format hugging-face"
-                    )
-            if (part := _not_held(one)) is not None:
-                raise ExportError(
-                    f"{task.id}: {kind} has a part in {part}, which Minari's files cannot hold\n"
-                    "Export it to another format:  --format hugging-face"
-                )
+            if said := _not_held(one):
+                raise ExportError(f"{task.id}: {kind} has a part {said}\nExport it to another format:  --format hugging-face")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of environments that JSON cannot hold: then there is none in the data set
             storage = MinariStorage.new(
@@ -270,22 +262,18 @@ def _one_view(episode: Episode) -> bool:
         env.close()
 
 
-def _keys(space: gymnasium.Space) -> Iterator[str]:
-    """The names of all parts of a space."""
-    parts = space.spaces if isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple) else ()
-    for part in parts.items() if isinstance(parts, dict) else enumerate(parts):
-        yield str(part[0])
-        yield from _keys(part[1])
-
-
-def _not_held(space: gymnasium.Space) -> gymnasium.Space | None:
-    """The first part of a space that Minari does not give back: without elements, or with keys that are numbers."""
-    if not isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple):
-        return space if 0 in (space.shape or ()) else None
+def _not_held(space: gymnasium.Space) -> str:
+    """The first part of a space that Minari does not give back, in words; empty if there is none."""
     is_dict = isinstance(space, gymnasium.spaces.Dict)
-    if not space.spaces or (is_dict and not all(isinstance(key, str) for key in space.spaces)):
-        return space
-    return next(filter(None, map(_not_held, space.spaces.values() if is_dict else space.spaces)), None)
+    if is_void(space) or (is_dict and not all(isinstance(key, str) for key in space.spaces)):
+        return f"in {space}, which Minari's files cannot hold"
+    parts: Any = space.spaces if isinstance(space, gymnasium.spaces.Dict | gymnasium.spaces.Tuple) else ()
+    for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+        if "/" in str(key) or key in ("", "."):
+            return f"called {key!r}, and in Minari's files such a name is a folder"
+        if said := _not_held(part):
+            return said
+    return ""
 
 
 def stacked(space: gymnasium.Space, values: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import and_, bindparam, exists, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.judging.matches import mark_answered
+from interplay.store.judging.matches import STANDS, mark_answered
 from interplay.store.models import Answer, Ban, EpisodeStatistic, Match, Retraction
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
@@ -21,8 +21,6 @@ _LOCK_KEY = 0x696E746572706C79
 _ANSWERS_PER_FETCH = 5000
 MAX_NEWS = 500
 """Answers that `log_news` reads at most."""
-STANDS = Answer.sequence.not_in(select(Retraction.sequence))
-"""Answers that their judges have not taken back."""
 _ANSWERED_ABOUT = (
     select(Answer.left_agent, Answer.right_agent)
     .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating", STANDS)

@@ -29,6 +29,8 @@ from interplay.store.models import Answer, JudgingAgreement, Match, Problem, Ret
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
+STANDS = Answer.sequence.not_in(select(Retraction.sequence))
+"""Answers that their judges have not taken back."""
 _IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
 _OF_WHOLE_GAMES = Match.left_segment_id.is_(None)
 _OPEN_PAIRS = (
@@ -181,9 +183,9 @@ def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Ma
         select(Match, Answer.outcome)
         .join(Answer, Answer.match_id == Match.id)
         .where(Match.judge == judge, Match.study == study, Match.purpose.in_(("rating", "segment")), Answer.outcome != "na")
-        .where(Answer.sequence.not_in(select(Retraction.sequence)))
         .where(
-            ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists()
+            STANDS,
+            ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists(),
         )
         .order_by(Answer.sequence)
     )
