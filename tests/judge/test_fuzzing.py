@@ -17,7 +17,7 @@ from interplay.judge import Judging
 from interplay.store import judging as store
 from interplay.web.app import create_app
 
-OPERATIONS = 8
+OPERATIONS = 9
 """Of the judging API: serve, show, video, heartbeat, release, answer, preview and its video."""
 UNDESCRIBED = {405}
 """What the server itself says to methods nobody described."""
