@@ -338,7 +338,7 @@ class PlayServer:
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
-            if invitation is not None:
+            if invitation is not None and partner is None:
                 invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
                 seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
                 will_join = place = next(iter(seats), None)

@@ -187,9 +187,8 @@ def funnel(session: Session, study: str) -> Funnel:
     played = (
         select(PlaySession.id).where(PlaySession.enrolment_id == Enrolment.id, PlaySession.episode_id.is_not(None)).exists()
     )
-    judged = select(Answer.sequence).where(
-        Answer.study == Enrolment.study, Answer.judge == literal("participant-") + cast(Enrolment.participant_id, String)
-    ).exists()  # fmt: skip
+    judge = literal("participant-") + cast(Enrolment.participant_id, String)
+    judged = select(Answer.sequence).where(Answer.study == Enrolment.study, Answer.judge == judge, STANDS).exists()
     version = aliased(StudyVersion)
     has_quiz = version.definition["quiz"].as_string().is_not(None)
     passed = select(QuizAttempt.id).where(QuizAttempt.enrolment_id == Enrolment.id, QuizAttempt.passed).exists()

@@ -56,7 +56,7 @@ def disguised_response(request: Request, path: Path, headers: Mapping[str, str],
     shown = disguise(path, secret)
     size = shown.size_bytes
     common = {**headers, "Accept-Ranges": "bytes", "Content-Type": "video/mp4"}
-    asked = _ANY_PART.fullmatch(request.headers.get("range", "")) if request.method == "GET" else None
+    asked = _ANY_PART.fullmatch(request.headers.get("range", ""))
     if asked is not None and request.headers.get("if-range", headers["ETag"]) != headers["ETag"]:
         asked = None
     if asked is None or asked.groups() == ("", ""):
@@ -70,8 +70,6 @@ def disguised_response(request: Request, path: Path, headers: Mapping[str, str],
     common["Content-Length"] = str(stop - first)
     if status == 206:
         common["Content-Range"] = f"bytes {first}-{stop - 1}/{size}"
-    if request.method == "HEAD":
-        return Response(status_code=status, headers=common)
     parts = shown.read(path, first, stop, AT_ONCE_BYTES)
     if stop - first <= AT_ONCE_BYTES:
         return Response(b"".join(parts), status, common)

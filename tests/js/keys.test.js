@@ -32,6 +32,17 @@ test("keys of the browser and of Object.prototype are not ours", () => {
   }
 });
 
+test("nobody runs on after the window took the keys away", () => {
+  const keys = new HeldButtons(["forward", "back", "sprint"], { KeyW: "forward", KeyS: "back" });
+  keys.press("KeyW", 0);
+  keys.release("KeyW");
+  keys.press("KeyW", 200);
+  assert.equal(keys.mask, 0b101);
+  keys.releaseAll();
+  keys.press("KeyS", 400);
+  assert.equal(keys.mask, 0b010);
+});
+
 test("several fingers hold several buttons, and letting go of all lets go of keys and fingers", () => {
   const keys = held();
   keys.touch(1, ["UP", "RIGHT"]);

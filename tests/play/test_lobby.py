@@ -97,6 +97,17 @@ def test_the_first_has_waited_for_the_second_and_the_next_reads_how_long(tmp_pat
     asyncio.run(scenario())
 
 
+def test_an_agent_that_one_chooses_never_takes_the_seat_of_the_friend_who_invited(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with server_here(tmp_path) as play:
+            ann = await come(play, PONG, "ann")
+            bob = await come(play, PONG, "bob", invitation=ann.game.invitation, partner="noop")
+            assert bob.game is not ann.game
+            assert [seat.agent for seat in ann.game.seats] == [None, None]
+
+    asyncio.run(scenario())
+
+
 def test_in_a_study_nobody_chooses_an_agent_and_nobody_else_joins(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with server_here(tmp_path, partner_after_s=0.0) as play:

@@ -29,9 +29,15 @@ def server(tmp_path_factory):
         yield address
 
 
+def invitation(page):
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Invite a friend").click()
+    page.get_by_role("button", name="The link is copied").wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
 def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_them(windows, picture):
     first, second = windows
-    first.context.grant_permissions(["clipboard-read", "clipboard-write"])
     start(first)
     first.locator("[data-lobby]").wait_for()
     assert first.locator(".strip [data-state]").inner_text() == "waiting"
@@ -39,10 +45,8 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
     second.goto("/")
     assert second.locator("[data-waiting]").inner_text() == "Somebody waits for a partner: Pong together (1 person)"
     picture(second, "who-waits", full_page=False)
-    first.get_by_role("button", name="Invite a friend").click()
-    first.get_by_role("button", name="The link is copied").wait_for()
+    link = invitation(first)
     picture(first, "waiting-room", full_page=False)
-    link = first.evaluate("navigator.clipboard.readText()")
     second.goto(link)
     second.locator("[data-start]:not([disabled])").press("Enter")
     for page in windows:
@@ -63,8 +67,10 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
 
 
 def test_both_who_played_to_the_end_play_again_together(windows):
-    for page in windows:
-        start(page, task="two/short")
+    first, second = windows
+    start(first, task="two/short")
+    second.goto(invitation(first))
+    second.locator("[data-start]:not([disabled])").press("Enter")
     for page in windows:
         playing(page)
     for page in windows:

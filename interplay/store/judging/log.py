@@ -46,10 +46,11 @@ _UNANSWERED = exists().where(Match.judge == bindparam("judge"), Match.answered_a
 _STATE = (_IS_BANNED, _UNANSWERED.where(Match.released_at.is_(None)), _UNANSWERED.where(Match.draft.is_not(None)))
 _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
-COUNTS = and_(Answer.purpose == "rating", Answer.judge_kind != "model", Answer.judge.not_in(BANNED), STANDS)
+_RATES = and_(Answer.purpose == "rating", Answer.judge.not_in(BANNED), STANDS)
+COUNTS = and_(Answer.judge_kind != "model", _RATES)
 """What ratings are made of: checks, model judges, banned judges and what was taken back are left out."""
-BY_MODELS = and_(Answer.purpose == "rating", Answer.judge_kind == "model", Answer.judge.not_in(BANNED))
-"""What model judges say, those that are banned left out; it is shown beside people's answers."""
+BY_MODELS = and_(Answer.judge_kind == "model", _RATES)
+"""What model judges say, with the same left out; it is shown beside people's answers."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,

@@ -86,7 +86,7 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
     return FileResponse(scene_pictures.path(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
 
 
-@router.api_route("/studies/{study}/review/{place}/proof.mp4", methods=["GET", "HEAD"])
+@router.get("/studies/{study}/review/{place}/proof.mp4")
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     """The film of the proof; 202 while the server makes it."""
     served = _shown(request, enrolment, place)

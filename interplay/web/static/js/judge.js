@@ -527,6 +527,8 @@ class JudgePage {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { target } = event;
+    // As the keyboard writes them (Y and Z change places in some countries), or by their place where it writes no Latin letters.
+    const letter = event.repeat ? "" : /^[a-z]$/i.test(event.key) ? event.key.toUpperCase() : event.code.replace("Key", "");
     const onRadio = target instanceof HTMLInputElement && target.type === "radio";
     if (isTyping(target) && !onRadio) return;
     const onControl = target instanceof HTMLButtonElement || target instanceof HTMLAnchorElement;
@@ -537,8 +539,8 @@ class JudgePage {
     else if (event.code === "ArrowLeft" && !arrowsTaken) this.videos.seek(this.videos.position - 2);
     else if (event.code === "ArrowRight" && !arrowsTaken) this.videos.seek(this.videos.position + 2);
     else if (event.key === "-" || event.key === "+") this.#changeSpeed(event.key === "+" ? 1 : -1);
-    else if (event.code === "KeyS" && !this.study) this.#skip();
-    else if (event.code === "KeyY" || event.code === "KeyN") this.#direct(event.code === "KeyY" ? "yes" : "no");
+    else if (letter === "S" && !this.study) this.#skip();
+    else if (letter === "Y" || letter === "N") this.#direct(letter === "Y" ? "yes" : "no");
     else if (["1", "2", "3"].includes(event.key)) this.#overall(["left", "draw", "right"][Number(event.key) - 1]);
     else if (event.key === "4" && this.match.segments) this.#overall("na");
     else return;

@@ -85,7 +85,7 @@ export class HeldButtons {
       if (index >= 0) mask |= 1 << index;
     };
     for (const code of this.codes) add(this.bindings[code]);
-    if (this.isRunning && this.codes.size) add("sprint");
+    if (this.isRunning && [...this.codes].some((code) => this.bindings[code] === "forward")) add("sprint");
     for (const buttons of this.pointers.values()) buttons.forEach(add);
     return mask >>> 0;
   }

@@ -195,12 +195,13 @@ class Player {
     if (this.#savedSeat()) {
       this.startButton.firstChild?.replaceWith("Resume ");
       this.#note("Your game is still waiting for you.");
+      this.root.querySelector("[data-start-agent]")?.remove();
     }
     this.startButton.disabled = false;
     this.startButton.focus({ preventScroll: true });
     const again = sessionStorage.getItem(AGAIN_KEY);
     sessionStorage.removeItem(AGAIN_KEY);
-    if (again) this.start({ again }).then(() => this.#note("The game begins when your partner has also pressed \"Again with the same partner\"."));
+    if (again) this.start({ again }).then(() => this.state === "failed" || this.#note("The game begins when your partner has also pressed \"Again with the same partner\"."));
   }
 
   // --- the seat -----------------------------------------------------------------------------------------------------
@@ -228,6 +229,7 @@ class Player {
       const drawn = this.#canDraw ? "here" : "server";
       const wanted = { task: this.task.id, drawn, ...(this.root.dataset.enrolment ? {} : agentsWanted()), ...more };
       const seat = this.#savedSeat() ?? (await api("/api/sessions", wanted));
+      spendInvitation();
       sessionStorage.setItem(this.#seatKey, JSON.stringify(seat));
       this.seat = new Seat(seat.socket, seat.token, {
         onMessage: (message) => this.#onMessage(message),
@@ -237,7 +239,7 @@ class Player {
       });
     } catch (error) {
       const text = error instanceof ApiError ? error.message : "The server cannot be reached. Is it still running?";
-      if (error instanceof ApiError && "invitation" in agentsWanted()) history.replaceState(null, "", location.pathname); // Start finds another
+      if (error instanceof ApiError) spendInvitation();
       this.#fail(text);
     }
   }
@@ -1033,8 +1035,9 @@ class Player {
     if (event.metaKey) this.#letGoForCommand();
     if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
-    if (state === "ended" && event.code === "Enter" && !event.repeat && !(event.target instanceof HTMLAnchorElement || event.target instanceof HTMLButtonElement)) {
-      if (!need(this.root, "[data-end]").hidden) location.reload();
+    if (state === "ended" && event.code === "Enter" && !event.repeat) {
+      // What has the focus answers Enter itself; at first that is the title.
+      if (event.target instanceof HTMLElement && event.target.matches("body, [data-end-title]") && !need(this.root, "[data-end]").hidden) location.reload();
       return;
     }
     if (this.#asksForKeys(event) && state !== "ended" && state !== "connecting") {
@@ -1200,6 +1203,11 @@ class Player {
   announce(text) {
     need(document, "[data-announce]").textContent = text;
   }
+}
+
+/** An invitation leads to one game: after it, the page finds others. */
+function spendInvitation() {
+  if ("invitation" in agentsWanted()) history.replaceState(null, "", location.pathname);
 }
 
 /** What the page's address asks for: an agent at the wheel with this player, one in the other seats, or the game of a friend. */
