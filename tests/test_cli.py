@@ -4,10 +4,12 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -328,7 +330,8 @@ def leaves(command, path):
         yield " ".join(path), [one.name for one in command.params if one.required and one.param_type_name == "argument"]
 
 
-READERS = [leaf for verb in _VERBS for leaf in leaves(command_of(verb), (verb,)) if leaf[0] not in MAKERS]
+READERS = [leaf for verb in _VERBS for leaf in leaves(command_of(verb), (verb,)) if leaf[0] not in MAKERS | {"study check"}]
+"""What reads a data folder, without `study check`, which does without one."""
 
 
 @pytest.mark.parametrize(("command", "arguments"), READERS, ids=[command for command, _ in READERS])
@@ -343,6 +346,16 @@ def test_what_only_reads_changes_nothing_in_a_folder_that_is_no_data_folder(comm
     assert (status, [path.name for path in tmp_path.rglob("*")]) == (1, ["mine", "x.txt"]), said
     reasons = ("mine is not a data folder", "in mine: it holds no interplay.db", "mine holds no runs")
     assert any(reason in said.err for reason in reasons), said.err
+
+
+@pytest.mark.parametrize("sql", ["", "CREATE TABLE t (a)"])
+def test_a_database_of_another_program_makes_no_data_folder(sql, tmp_path, capsys):
+    with closing(sqlite3.connect(tmp_path / "interplay.db")) as other:
+        other.execute(sql)
+    before = [(path.name, path.stat().st_mode, path.read_bytes()) for path in tmp_path.iterdir()]
+    assert _run(["episodes", "list", "--data", str(tmp_path)]) == 1
+    assert "is not a data folder" in capsys.readouterr().err
+    assert [(path.name, path.stat().st_mode, path.read_bytes()) for path in tmp_path.iterdir()] == before
 
 
 def test_a_command_that_makes_a_data_folder_of_a_folder_says_so(tmp_path, capsys):

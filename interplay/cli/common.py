@@ -103,10 +103,20 @@ def keep_lands(data: Path) -> None:
 
 
 def is_data_folder(data: Path) -> bool:
-    """Whether a folder has a catalogue, or the parts of a data folder whose catalogue is lost or elsewhere."""
+    """Whether a folder has a catalogue of ours, or the parts of a data folder whose catalogue is lost or elsewhere."""
+    import sqlite3
+    from contextlib import closing
+
     from interplay.record.archive import DATABASE
 
-    return (data / DATABASE).is_file() or ((data / "journal").is_dir() and (data / "episodes").is_dir())
+    if (data / "journal").is_dir() and (data / "episodes").is_dir():
+        return True
+    try:  # as it lies there: nothing is made beside another program's database
+        address = f"{(data / DATABASE).absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(address, uri=True)) as catalogue:
+            return catalogue.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone() is not None
+    except sqlite3.Error:
+        return False
 
 
 @contextmanager

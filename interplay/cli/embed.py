@@ -59,16 +59,17 @@ def embed(
     from interplay.learn.embed import EmbedError, Source, recordings_in
     from interplay.learn.embed import embed as embed_all
 
-    if folder is not None:
+    archive = None if folder is not None else open_archive(data, database, must_exist=True)
+    network = vpt_folder(vpt, data / "models")
+    if archive is None:
+        assert folder is not None
         sources = recordings_in(folder)
     else:
-        archive = open_archive(data, database, must_exist=True)
         sources = [
             Source(episode.id, episode.path) for episode in archive.episodes(task=known_task(archive, task), where=where or ())
         ]
         if not sources:
             raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
-    network = vpt_folder(vpt, data / "models")
     with progress_bar("embedding") as bar:
         result = embed_all(
             sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar

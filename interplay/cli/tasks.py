@@ -114,7 +114,7 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
     for task in playable:
         try:
             _try_out(task)
-        except Exception as error:  # a world of others may fail in any way
+        except (Exception, SystemExit) as error:  # a world of others may fail in any way, or end the program
             faults[task.name] = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
     found = _rehearse([task for task in playable if task.name not in faults], steps)
     tried = [task for task in playable if task.name not in faults]

@@ -99,8 +99,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
 def played(archive: Archive) -> list[Played]:
     """Runs of models that were played to their end, without those that say otherwise than their episodes."""
     found = []
-    for path in runs.files(archive.root):
-        run = runs.read(path)
+    for path, run in runs.read_all(archive.root)[0].items():
         result = metrics.result_of(run)
         if result.failed is None and result.outcomes and not verifying.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])

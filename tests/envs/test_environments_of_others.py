@@ -1,6 +1,7 @@
 """Environments of others: seats with actions of their own, late agents, one agent and many; odd pictures and rewards."""
 
 from contextlib import closing
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -111,6 +112,19 @@ def test_a_game_has_one_agent_or_many(archive, agents):
 
 
 @pytest.mark.filterwarnings("ignore:.*Casting input x")
+def test_a_module_that_ends_the_program_is_a_fault_of_its_task(tmp_path, capsys, monkeypatch):
+    (tmp_path / "ending.py").write_text("import sys\nsys.exit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (Path(interplay.__file__).parent / "tasks" / "gymnasium.toml").read_text(encoding="utf-8")
+    (tmp_path / "my.toml").write_text(
+        text.replace('id = "gymnasium"', 'id = "my"', 1).replace("gym:FrozenLake-v1", "gym:ending:A-v0")
+    )
+    with pytest.raises(SystemExit) as ended:
+        main(["tasks", "check", str(tmp_path / "my.toml")])
+    assert ended.value.code == 1
+    assert "SystemExit" in capsys.readouterr().err
+
+
 def test_check_compares_each_seat_and_reports_all_tasks(tmp_path, capsys):
     file = tmp_path / "odd.toml"
     file.write_text(SUITE + ALIKE, encoding="utf-8")

@@ -238,6 +238,14 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
         assert rows == []
         assert "there is no episode" in left_out["invented"]
         assert "first line says otherwise" in left_out["easier"]
+        (folder / "a.jsonl").write_text('{"header": {}}\n[]\n')
+        (folder / "b.jsonl").mkdir()
+        with pytest.raises(SystemExit) as ended:
+            main(["explore", "results", "--data", str(archive.root), "--json"])
+        said = json.loads(capsys.readouterr().out)
+        assert (ended.value.code, len(said["left_out"]), len(said["unreadable"])) == (1, 2, 1)
+        assert "a.jsonl cannot be read as a run: line 2 is b'[]', expected" in said["unreadable"][0]["why"]
+        (folder / "b.jsonl").rmdir()
     finally:
         for path in folder.glob("*.jsonl"):
             path.unlink()

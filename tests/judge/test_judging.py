@@ -347,6 +347,8 @@ def test_an_answer_taken_back_counts_nowhere_and_its_videos_come_again(judging, 
     again = judging.undo("eve")
     assert episodes(judging, again) == episodes(judging, first)
     assert (again.id != first.id, again.num_answered, judging.serve("eve").id) == (True, 0, again.id)
+    with pytest.raises(NothingToUndoError):
+        judging.undo("eve")
     assert row(judging, second).released_at == clock()
     with judging.database.read() as session:
         assert list(store.answers(session)) == []

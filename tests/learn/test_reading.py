@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Discrete
 from toy_transitions import make_transitions
 
 from interplay.envs import make, pipeline
@@ -167,7 +167,9 @@ def test_what_was_read_is_read_again_where_a_file_lost_its_end_or_is_missing(arc
 def test_an_observation_that_is_no_number_is_named():
     class Blind:
         id, task_id, seed, sha256, seats = "e1", "mine/cart", 9, "0", ()
-        header = SimpleNamespace(observation_space=Box(-np.inf, np.inf, (2,)), seats=("player",))
+        header = SimpleNamespace(
+            observation_space=Box(-np.inf, np.inf, (2,)), seats=("player",), action_spaces={"player": Discrete(2)}
+        )
 
         def actions(self, seat):
             return np.zeros(4, np.int64)

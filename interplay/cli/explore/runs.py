@@ -176,10 +176,12 @@ def results(
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
-    read = {path: runs.read(path) for path in runs.files(data)}
+    read, unreadable = runs.read_all(data)
     every = {path: metrics.result_of(one) for path, one in read.items()}
     found = list(every.values())
     if not found:
+        if unreadable:
+            raise InterplayError("\n".join(unreadable.values()))
         raise InterplayError(f"{data} holds no runs\nMake some with:  interplay explore run PATH --model scripted/ahead")
     of_models = prices_of(prices)
     if unknown := of_models.keys() - (played := {one.model for one in found}):
@@ -216,12 +218,15 @@ def results(
         "failed": _failed(found),
         "left_out": [{"task": one.task, "model": one.model, "run": one.run, "why": why} for one, why in wrong],
         "not_compared": [one.run for one in believed],
+        "unreadable": [{"file": str(path), "why": why} for path, why in unreadable.items()],
         "reached_at_start": [one for place, one in enumerate(at_start) if one not in at_start[:place]],
         "answers": written,
     }
     emit(document, as_json=as_json)
     if not as_json:
         _print(document, answers)
+    if unreadable:
+        raise typer.Exit(1)
 
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
@@ -327,6 +332,8 @@ def _print(document: dict[str, Any], answers: Path | None) -> None:
             emit(None, as_json=False, text=line)
     for one in document["failed"]:
         emit(None, as_json=False, text=f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
+    for one in document["unreadable"]:
+        emit(None, as_json=False, text=f"left out  {one['why']}")
     for one in document["left_out"]:
         emit(None, as_json=False, text=f"left out  {one['model']} on {one['task']}, run {one['run']}: {one['why']}")
     if number := len(document["not_compared"]):

@@ -78,7 +78,7 @@ def check(
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
     with TemporaryDirectory() as new:  # a command that only looks makes no data folder
-        archive = interplay.record.open(data if is_there else Path(new), database=database)
+        archive = interplay.record.open(data if is_data_folder(data) else Path(new), database=database)
         _look_for(archive, study, data)
         if is_there:
             _segments(archive, study, suite)

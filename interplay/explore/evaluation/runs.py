@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -155,8 +155,11 @@ def read(path: Path) -> Run:
     facts: dict[str, Any] = {}
     num_failed = 0
     try:
-        for line in path.read_bytes().split(b"\n")[:-1]:
-            ((kind, value),) = json.loads(line).items()
+        for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], 1):
+            entry = json.loads(line)
+            if not isinstance(entry, dict) or len(entry) != 1:
+                raise ValueError(f"line {number} is {line[:40]!r}, expected an object with one key")
+            ((kind, value),) = entry.items()
             if kind == "header":
                 run = Run(value)
             elif kind == "call":
@@ -204,9 +207,16 @@ def is_played(path: Path) -> bool:
 
 def files(data: Path) -> list[Path]:
     """Files of the runs of a data folder that were begun and are not played now."""
-    return [path for path in sorted((data / FOLDER).glob("*.jsonl")) if b"\n" in path.read_bytes() and not is_played(path)]
+    found = [path for path in sorted((data / FOLDER).glob("*.jsonl")) if path.is_file()]
+    return [path for path in found if b"\n" in path.read_bytes() and not is_played(path)]
 
 
-def read_all(data: Path) -> Iterator[Run]:
-    """Every run of a data folder that was begun and is not played now."""
-    return map(read, files(data))
+def read_all(data: Path) -> tuple[dict[Path, Run], dict[Path, str]]:
+    """Every run of a data folder that was begun and is not played now, and why other files cannot be read."""
+    found, unreadable = {}, {}
+    for path in files(data):
+        try:
+            found[path] = read(path)
+        except RunError as error:
+            unreadable[path] = str(error)
+    return found, unreadable

@@ -167,10 +167,10 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
 
 
 def last_answer_of(session: Session, judge: str, study: str | None) -> Answer | None:
-    """The last answer that stands of a judge in a study, or in the open room."""
+    """The last answer of a judge in a study, or in the open room; None if it was taken back."""
     there = Answer.study.is_(None) if study is None else Answer.study == study
-    mine = select(Answer).where(Answer.judge == judge, there, STANDS)
-    return session.scalar(mine.order_by(Answer.sequence.desc()).limit(1))
+    last = select(func.max(Answer.sequence)).where(Answer.judge == judge, there)
+    return session.scalar(select(Answer).where(Answer.sequence == last.scalar_subquery(), STANDS))
 
 
 def retract(session: Session, sequence: int, now: datetime) -> None:
