@@ -131,7 +131,7 @@ def whole(root: Path, scenes: list[Path], server: ModelServer, settings: Setting
             )
             print(f"{model} done after {time.monotonic() - begin:.0f} s", file=sys.stderr)
         num_episodes = len(archive.episodes())
-    results = [result_of(run) for run in read_all(data)]
+    results = [result_of(run) for run in read_all(data)[0].values()]
     (made,) = tables(results)
     size = sum(path.stat().st_size for path in (data / "explore").rglob("*") if path.is_file())
     return {
@@ -186,12 +186,12 @@ def killed(root: Path, scenes: list[Path], server: ModelServer, steps: int, kill
 
 
 def _num_calls(data: Path) -> int:
-    return sum(len(run.calls) for run in read_all(data))
+    return sum(len(run.calls) for run in read_all(data)[0].values())
 
 
 def _summary(data: Path) -> list[dict[str, Any]]:
     """Results without the names of episodes, which say when they were begun."""
-    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)]
+    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)[0].values()]
 
 
 if __name__ == "__main__":
