@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import threading
-import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -211,12 +210,6 @@ class Episode:
         if self.is_video_only:
             return ()
         return tuple(Measure(**one) for one in _metadata(self._file, self.path).get("statistics", ()))
-
-    @property
-    def automatic(self) -> dict[str, bool | int | float | str]:
-        """The earlier name of `outcome_check`."""
-        warnings.warn("Episode.automatic is called Episode.outcome_check now", DeprecationWarning, stacklevel=2)
-        return self.outcome_check
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""

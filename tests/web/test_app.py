@@ -127,8 +127,6 @@ def test_the_statistics_of_an_episode_stand_on_its_page(client, archive, episode
 
 def test_an_outcome_check_stands_on_the_page_of_its_episode(client, archive, episode):
     assert episode.outcome_check == {}
-    with pytest.warns(DeprecationWarning, match="Episode.automatic is called Episode.outcome_check now"):
-        assert episode.automatic == {}
     assert "Outcome check" not in client.get(f"/episodes/{episode.id}").text
 
     class Checked(AtariEnv):

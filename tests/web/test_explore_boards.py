@@ -113,7 +113,7 @@ def entrants(data) -> list[str]:
 def run_id(data: Path, model: str, protocol: str = "paper") -> str:
     return next(
         run.header["run"]
-        for run in read_all(data)
+        for run in read_all(data)[0].values()
         if run.header["model"] == model and run.header["settings"]["protocol"] == protocol
     )
 
@@ -229,8 +229,8 @@ def of_oracle(data: Path) -> list[str]:
 
 
 def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client, data, entrants):
-    runs = [run.header["run"] for run in read_all(data)]
-    episodes = [run.begin["episode"] for run in read_all(data) if run.end and run.begin] + of_oracle(data)
+    runs = [run.header["run"] for run in read_all(data)[0].values()]
+    episodes = [run.begin["episode"] for run in read_all(data)[0].values() if run.end and run.begin] + of_oracle(data)
     episodes += entrants
     open_to_all = [f"/explore/tasks/{name.partition('/')[2]}" for name in ASKED]
     open_to_all += [f"{begin}/explore/runs/{run}" for begin in ("", "/api") for run in runs]

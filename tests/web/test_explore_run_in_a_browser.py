@@ -50,7 +50,7 @@ REACHED = "0127"
 
 
 def run_of(data, task: str) -> dict:
-    (found,) = (run for run in read_all(data) if run.header["task"] == f"explore/{task}")
+    (found,) = (run for run in read_all(data)[0].values() if run.header["task"] == f"explore/{task}")
     return {
         "id": found.header["run"],
         "asked": found.end["asked"],

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,11 +91,11 @@ def compared(
     """
     if result.failed is not None:
         return ""
-    try:
-        if archive is None:
-            raise NotFoundError("no archive")
-        episode = archive.get(result.episode or "")
-    except NotFoundError:
+    episode = None
+    if archive is not None:
+        with suppress(NotFoundError):
+            episode = archive.get(result.episode or "")
+    if archive is None or episode is None:
         return f"there is no episode {result.episode} of {result.task} in this data folder"
     instance = run.instance or published.instances().get(result.task)
     if instance is None:

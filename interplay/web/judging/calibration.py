@@ -10,7 +10,6 @@ from fastapi.responses import Response
 from interplay.model_judges import load_all
 from interplay.model_judges.calibration import Bin, FactorAgreement
 from interplay.model_judges.saving import TARGET_CORRELATION, SavingPoint
-from interplay.web.forms import see_other
 from interplay.web.plots import Axis, Chart, Dot, chart
 from interplay.web.rendering import render, titles
 from interplay.wording import amount
@@ -19,12 +18,6 @@ router = APIRouter(include_in_schema=False)
 
 _SHARES = Axis(0, 1, [(part / 4, f"{25 * part} %") for part in range(5)])
 _CORRELATIONS = Axis(0, 1, [(part / 4, f"{part / 4:g}") for part in range(5)])
-
-
-@router.get("/judges/automatic")
-def earlier_address() -> Response:
-    """Links that were kept go on."""
-    return see_other("/judges/models")
 
 
 @router.get("/judges/models")
