@@ -61,13 +61,12 @@ def embed(
 
     archive = None if folder is not None else open_archive(data, database, must_exist=True)
     network = vpt_folder(vpt, data / "models")
+    sources = [] if folder is None else recordings_in(folder)
     if archive is not None:
         found = archive.episodes(task=known_task(archive, task), where=where or ())
         sources = [Source(episode.id, episode.path) for episode in found]
         if not sources:
             raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
-    elif folder is not None:
-        sources = recordings_in(folder)
     with progress_bar("embedding") as bar:
         result = embed_all(
             sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar
