@@ -117,7 +117,7 @@ def played(tmp_path, monkeypatch):
             at = At(server.address)
             evaluate.evaluate(archive, [str(instance)], "m", Settings(protocol, steps), at=at, timeout_s=1, name="m", **options)
             IS_OVER.set()
-            (run,) = read_all(data)
+            (run,) = read_all(data)[0].values()
             return result_of(run), data, len(server.prompts)
 
     return play
@@ -151,7 +151,7 @@ def test_an_odd_server_with_which_one_can_play_is_played(kind, played):
 
 def test_a_reply_of_three_megabytes_is_kept_once_and_cut(played):
     _, data, _ = played("x" * 3_000_000)
-    (run,) = read_all(data)
+    (run,) = read_all(data)[0].values()
     (call, *_) = run.lost
     assert len(json.dumps(call)) < MOST_CHARS + 2000
     cut = call["output"]["metadata"]["cut"]
@@ -192,7 +192,7 @@ def test_a_run_says_which_model_answered_and_knows_its_server(played, tmp_path):
     reply = says({"content": GOOD}) | {"model": "smaller", "system_fingerprint": "fp_1"}
     result, data, _ = played(reply)
     assert result.answered == ("smaller (fp_1)",)
-    (run,) = read_all(data)
+    (run,) = read_all(data)[0].values()
     server = run.header["server"]
     assert re.fullmatch(r"127\.0\.0\.1:\d+/v1", server)
     model = models.model_named("m", At("http://somebody:secret@host:8080/v1/?key=hidden"))

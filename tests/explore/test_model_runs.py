@@ -271,7 +271,7 @@ def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_ag
     (log,) = inspect_ai.eval(
         explore_task(str(instance), max_steps=50, data=str(data)), temperature=0.5, token_limit=2000, **made
     )
-    limited = [run for run in read_all(data) if run.header["model"] == "scripted/still temperature=0.5"]
+    limited = [run for run in read_all(data)[0].values() if run.header["model"] == "scripted/still temperature=0.5"]
     assert [(run.end or {})["outcome"] for run in limited] == ["limit"]
     assert len(limited[0].calls) < 20
     text = eval_text(Path(log.location.removeprefix("file://")))
@@ -335,12 +335,12 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
 
 def num_calls(data: Path) -> int:
     """Answers that are kept."""
-    return sum(len(run.calls) for run in read_all(data))
+    return sum(len(run.calls) for run in read_all(data)[0].values())
 
 
 def summary(data: Path) -> list[dict]:
     """What the runs of a folder come to, without what tells when and how fast."""
-    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)]
+    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)[0].values()]
 
 
 def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite():
@@ -434,9 +434,9 @@ def test_a_run_that_is_played_is_in_no_table_until_its_process_has_gone(tmp_path
     head = header(parse(FIRST_LOG), Settings(), "m", 1)
     file = RunFile(tmp_path / FOLDER / "run.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))
     kept = kept_of(tmp_path)
-    assert (list(read_all(tmp_path)), kept.results()) == ([], ([], []))
+    assert (read_all(tmp_path), kept.results()) == (({}, {}), ([], []))
     file.close()
-    assert [one.header["model"] for one in read_all(tmp_path)] == ["m"]
+    assert [one.header["model"] for one in read_all(tmp_path)[0].values()] == ["m"]
     assert [one.why for one in kept.results()[0]] == ["it was interrupted; run the same command again"]
 
 
@@ -540,7 +540,7 @@ def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys,
     data = tmp_path / "data"
     arguments = ("--model", "scripted/careless", "--protocol", protocol, "--steps", "40", "--data", str(data))
     assert explore(capsys, "run", str(instance), *arguments)[0] == 0
-    (run,) = read_all(data)
+    (run,) = read_all(data)[0].values()
     assert run.end is not None
     calls = account(run)
     assert sum(call.ticks for call in calls) == run.end["num_steps"] == 40
