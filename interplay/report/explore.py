@@ -58,7 +58,7 @@ class Reviewed:
     def depth(self) -> int | None:
         """Tasks on the longest way through enforced edges; None if no proof says which are."""
         found: Any = [one["hops"] for one in self.instance.proofs if one.get("hops")]
-        return found[-1].get("depth") if found and all("verdict" in edge for edge in found[-1]["edges"]) else None
+        return found[-1].get("depth") if found and all("verdict" in edge for edge in found[-1].get("edges", ())) else None
 
     @property
     def length(self) -> str | None:
