@@ -187,13 +187,14 @@ def test_a_proof_that_is_recorded_afterwards_in_the_data_folder_is_found(tmp_pat
     for name in ("planks.json", "copy.json"):
         Path(name).write_text(json.dumps(document))
     Path("study.toml").write_text(STUDY.replace('["made", "one_more.json"]', '["copy.json"]'))
-    assert _run(["study", "open", "study.toml", "--data", "data"]) == 0
+    opened = ["study", "open", "study.toml", "--contact", "ada@lab.example", "--data", "data"]
+    assert _run(opened) == 0
     note = re.search(
         r"no proof is recorded here of 1 instance, such as planks. Make it:  interplay (.*)", capsys.readouterr().out
     )
     assert _run(note[1].replace("FILE", "planks.json").split()) == 0, "the remedy as it is printed"
     capsys.readouterr()
-    assert _run(["study", "open", "study.toml", "--data", "data"]) == 0
+    assert _run(opened) == 0
     assert "no proof" not in capsys.readouterr().out
     archive = interplay.record.open("data")
     with TestClient(create_app(archive)) as client:
