@@ -29,7 +29,7 @@ NUM_TIMED_STEPS = 30
 def _waited_ns() -> int:
     """How long this thread has waited for a core in all; 0 where the system does not say."""
     try:
-        return int(Path("/proc/thread-self/schedstat").read_text().split()[1])
+        return int(Path("/proc/thread-self/schedstat").read_bytes().split()[1])
     except OSError:
         return 0
 
