@@ -243,7 +243,7 @@ def test_forms_come_after_games_and_each_pair_of_partners_is_compared_once():
     assert [game.partner for game in form.games] == ["scripted", "random"]
     given = {"team": "first", "skill": "same", "prefer": "second", "more": "is left out"}
     assert form.read(given) == {"team": "first", "skill": "same", "prefer": "second"}
-    with pytest.raises(FormError, match=r"Please answer every question; 2 have no answer yet: Which of the two was the better player"):
+    with pytest.raises(FormError, match="Please answer every question; 2 have no answer yet: Which of the two"):
         form.read({"team": "first"})
     with pytest.raises(FormError, match="This answer cannot be kept"):
         form.read(given | {"skill": "third"})

@@ -7,6 +7,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -226,8 +227,8 @@ class Judging:
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
     def prepare(self, study: str) -> None:
-        """Have the first videos of a study of segments made, before somebody waits for them."""
-        with self.database.read() as session:
+        """Have the first videos of a study of segments made, before somebody waits for them; none where its rules are wrong."""
+        with self.database.read() as session, suppress(InterplayError):
             rules, closed_at, version = self._study_rules.of(session, study)
             if rules.segments is not None and closed_at is None:
                 self.clips.want(store.segments_of(session, version))
