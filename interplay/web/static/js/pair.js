@@ -189,7 +189,6 @@ export class VideoPair {
       video.currentTime = sidePosition(this.position, this.lengths[side]);
       if (this.lengths.left && this.lengths.right) this.left.preload = this.right.preload = "auto";
       this.#set(side, "ready");
-      if (this.loops && !this.isHeld && !this.playing) this.play();
     });
     // Waiting for data: hold the other one, so that neither runs ahead.
     video.addEventListener("waiting", () => {
