@@ -326,7 +326,7 @@ def test_who_left_a_game_of_two_comes_back_and_the_bars_follow_without_a_reload(
     first.get_by_text("Your last game is not over (an agent may play on for you), or it is being saved.").wait_for()
     picture(first, "back_while_it_goes_on")
     second.locator("[data-finish]").click()
-    second.get_by_text("You have reached everything that is asked.", exact=True).wait_for()
+    second.locator("dialog[open] [data-ask-visit]", has_text="You have reached everything that is asked.").wait_for()
     picture(second, "finish_now")
     second.get_by_role("button", name="Finish", exact=True).last.click()
     for page in (second, first):
