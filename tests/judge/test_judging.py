@@ -30,6 +30,7 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
+from interplay.judge.banning import Bans
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings
@@ -359,6 +360,10 @@ def test_an_answer_taken_back_counts_nowhere_and_its_videos_come_again(judging, 
     with judging.database.read() as session:
         assert [found.outcome for found in store.answers(session)] == ["right"]
     assert judging.undo("eve").num_answered == 0, "also the second answer"
+    assert Bans(judging.database).ban(["eve"], "spam").changed == {"eve": 0}
+    with judging.database.read() as session:
+        assert store.answered_since(session, "eve", clock() - timedelta(days=1), None) == []
+        assert not store.has_answered_since(session, row(judging, first))
 
 
 def test_only_ones_own_last_answer_of_the_last_minutes_is_taken_back(judging, clock):
