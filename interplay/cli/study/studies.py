@@ -80,13 +80,15 @@ def check(
     with TemporaryDirectory() as new:  # a command that only looks makes no data folder
         archive = interplay.record.open(data if is_data_folder(data) else Path(new), database=database)
         _look_for(archive, study, data)
+        judges = None
         if is_there:
             _segments(archive, study, suite)
+            judges = _judges_at_once(archive, study, suite)
         archive.close()
-    lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
+    lines = [f"{name}: {study.title!r}, all good.", *_summary(study), *_judges_lines(study, judges)]
     given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
     lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{given}{place_options(data, database)}")
-    emit(_document(study), as_json=as_json, text="\n".join(lines))
+    emit(_document(study) | {"judges_at_once": judges}, as_json=as_json, text="\n".join(lines))
 
 
 @app.command("open")
@@ -128,6 +130,8 @@ def open_study(
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
+    judges = _judges_at_once(archive, study, suite)
+    lines += _judges_lines(study, judges)
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
             f"Note: no proof is recorded here of {amount(len(unproved), 'instance')}, such as {unproved[0]}. Make it:  "
@@ -142,6 +146,7 @@ def open_study(
         lines.append(f"Note: no server runs on this data folder. Start one:  interplay serve{place_options(data, database)}")
     lines.append(f"Participants:  interplay study participants {study.id}{place_options(data, database)}")
     document: dict[str, Any] = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
+    document["judges_at_once"] = judges
     if part is not None:
         document["segments"] = num_segments
     emit(document, as_json=as_json, text="\n".join(lines))
@@ -359,6 +364,32 @@ def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[
 
     part = Rules.from_mapping(study.judging).segments
     return [] if part is None else SegmentStudies(archive).draw(part, index(suites_with(suite))[part.task], study.content_hash)
+
+
+def _judges_at_once(archive: Archive, study: Study, suite: list[Path] | None) -> int | None:
+    """How many people can judge whole games at the same time; None where a study asks for something else."""
+    from interplay.judge import Rules
+    from interplay.judge.pairing.candidates import Candidates
+
+    rules = Rules.from_mapping(study.judging)
+    if study.kind != "comparisons" or rules.segments is not None:
+        return None
+    with archive.database.read() as session:
+        return Candidates(suites_with(suite)).num_pairs(session, rules.tasks)
+
+
+def _judges_lines(study: Study, number: int | None) -> list[str]:
+    """How many people can judge at the same time, and a warning where more may come."""
+    from interplay.study.hit_plan import settings_of
+
+    if number is None:
+        return []
+    lines = [f"judges     {number} at once: a pair of games is before one person at a time"]
+    places = settings_of(study).num_assignments if "mturk" in study.channels else 1
+    if number < places:
+        come = f"the HIT has {places} assignments, and the others are turned away" if number else "nobody can judge yet"
+        lines.append(f"Warning: {come}. Add agents, or games of them on more held-out seeds of the task.")
+    return lines
 
 
 def _check_instances(name: str, review: ReviewPart) -> None:
