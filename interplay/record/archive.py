@@ -503,15 +503,14 @@ def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition
 
 def _said(path: Path, error: Exception) -> str:
     """Why a file could not be repaired and what to do, whatever went wrong with it; the file stays as it is."""
-    if isinstance(error, InterplayError):
-        return str(error)
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
-    what = str(error).splitlines()[0] if str(error) else ""
-    return (
-        f"{path} is damaged or not an episode: {type(error).__name__}: {what}\n"
-        "Restore the file from a backup, or move it out of the data folder; then repair again."
-    )
+    what, _, remedy = str(error).partition("\n")
+    if not isinstance(error, InterplayError):
+        what = f"{path} is damaged or not an episode: {type(error).__name__}: {what}"
+    elif "interplay episodes" not in remedy or remedy.startswith("Its journal is whole"):
+        return str(error)  # others send whoever is here back to where they came from
+    return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
 
 
 def new_episode_id() -> str:
