@@ -55,6 +55,8 @@ EthicsOption = Annotated[
 ]
 _NOBODY = "the people who run this server"
 """What the files of shipped studies had as contact: it names nobody."""
+_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
+_MAX_SHORT_CHARS = 1000
 
 
 @app.command()
@@ -299,6 +301,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     from interplay.tasks import index
 
     study = find_study(name).answered_by(contact, ethics)
+    _check_texts(name, study.document)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -343,6 +346,28 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
             f'interplay study check {name} --contact "{example}"'
         )
     return study
+
+
+def _check_texts(name: str, value: Any, place: str = "") -> None:
+    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
+
+    Raises:
+        StudyError: Naming the first.
+    """
+    from interplay.judge.form import num_visible_chars
+    from interplay.study import StudyError
+
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_texts(name, inner, f"{place}.{key}".lstrip("."))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            _check_texts(name, inner, f"{place}[{number}]")
+    elif isinstance(value, str) and value and not num_visible_chars(value[:_MAX_SHORT_CHARS]):
+        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+    elif isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
+        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
+        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")
 
 
 def _look_for(archive: Archive, study: Study, data: Path) -> None:
