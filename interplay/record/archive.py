@@ -20,7 +20,7 @@ from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
@@ -48,6 +48,7 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         RecordingError: If the folder cannot be made.
     """
     root = Path(data)
+    check_place(str(root.absolute()))
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("journal", "episodes", "media", "models"):
