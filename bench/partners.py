@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from gymnasium.spaces import Discrete
 
 from interplay.agents.policy import load_policy, save_policy
 from interplay.envs import make
@@ -26,6 +27,7 @@ def make_policy(folder: Path, task: Task) -> None:
     torch.manual_seed(0)
     with closing(make(task)) as env:
         space = seat_spaces(env)[task.seats[1]]
+    assert isinstance(space, Discrete)
     encoder = {"name": "conv", "shape": [4, 84, 84]}
     architecture = {"name": "feedforward", "encoder": encoder, "outputs": int(space.n)}
     details = {"architecture": architecture, "temperature": 1.0}

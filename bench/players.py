@@ -48,7 +48,14 @@ class Player(WSListener):
     """
 
     def __init__(
-        self, grant: dict[str, Any], crowdplay: bool, rng: np.random.Generator, num_masks: int, *, exact: bool, in_colours: bool
+        self,
+        grant: dict[str, Any],
+        crowdplay: bool,
+        rng: np.random.Generator,
+        num_masks: int,
+        *,
+        exact: bool,
+        in_colours: bool = False,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.welcomed: asyncio.Future[None] = loop.create_future()

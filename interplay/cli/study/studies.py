@@ -81,11 +81,11 @@ def check(
     is_there = bool(database) or is_data_folder(data)
     with TemporaryDirectory() as new:  # a command that only looks makes no data folder
         archive = interplay.record.open(data if is_data_folder(data) else Path(new), database=database)
-        _look_for(archive, study, data)
-        judges = None
+        _look_for_examples(archive, study, data)
+        _look_for_agents(archive, study.play)
         if is_there:
             _segments(archive, study, suite)
-            judges = _judges_at_once(archive, study, suite)
+        judges = _judges_at_once(archive, study, suite) if is_there else None
         archive.close()
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study), *_judges_lines(study, judges)]
     given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
@@ -117,7 +117,8 @@ def open_study(
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
-    _look_for(archive, study, data)
+    _look_for_examples(archive, study, data)
+    _look_for_agents(archive, study.play)
     drawn = _segments(archive, study, suite)
     part = Rules.from_mapping(study.judging).segments
     before = Studies(archive.database).open(study)
@@ -357,28 +358,13 @@ def _check_texts(name: str, value: Any, place: str = "") -> None:
     from interplay.judge.form import num_visible_chars
     from interplay.study import StudyError
 
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            _check_texts(name, inner, f"{place}.{key}".lstrip("."))
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            _check_texts(name, inner, f"{place}[{number}]")
-    elif isinstance(value, str) and value and not num_visible_chars(value[:_MAX_SHORT_CHARS]):
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        _check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
+    if isinstance(value, str) and value and not num_visible_chars(value[:_MAX_SHORT_CHARS]):
         raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
-    elif isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
+    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
         problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
         raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")
-
-
-def _look_for(archive: Archive, study: Study, data: Path) -> None:
-    """Refuse a study that names examples or agents that its data folder does not have.
-
-    Raises:
-        InterplayError: With what is missing and the remedy.
-    """
-    _look_for_examples(archive, study, data)
-    if study.play is not None:
-        _look_for_agents(archive, study.play)
 
 
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
@@ -437,7 +423,7 @@ def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
     return [name for name, one in review.instances.items() if recorded_proof(archive, parse(dict(one))) is None]
 
 
-def _look_for_agents(archive: Archive, play: PlayPart) -> None:
+def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
     """Refuse agents that are not here.
 
     Raises:
@@ -446,7 +432,7 @@ def _look_for_agents(archive: Archive, play: PlayPart) -> None:
     from interplay.agents.find import names
 
     known = [one.name for one in names(archive)]
-    for place, variant in enumerate(play.variants):
+    for place, variant in enumerate(() if play is None else play.variants):
         for agent in variant.agents:
             if ":" not in agent and agent not in known:
                 hint = f"It stands in variants[{place}]. All agents:  interplay agents list    Your own:  module:factory"
