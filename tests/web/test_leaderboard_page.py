@@ -313,6 +313,7 @@ def test_boards_show_examples_which_are_nowhere_else_until_a_button_hides_them(a
             assert "<strong>Examples.</strong>" in visitor.get(page).text, page
         assert '<a href="/agents/scripted">' in visitor.get("/leaderboard").text
         assert "0 answers · 0 judges" in visitor.get("/leaderboard").text
+        assert "xamples" not in visitor.get("/leaderboard?task=overcooked/cramped_room").text, "of this task there are none"
         assert re.findall(r"oracle|scripted/\w+", visitor.get("/explore").text)[0] == "oracle"
         assert visitor.get("/api/leaderboard").json()["rows"] == []
         assert visitor.get("/leaderboard.csv").text.count("\n") == 1
