@@ -60,8 +60,7 @@ def known_judges(session: Session) -> list[str]:
 def num_answers_of(session: Session, judges: Iterable[str], study: str | None = None) -> dict[str, int]:
     """Judge -> how many answers of theirs stand, checks included, in one study or at all."""
     query = select(Answer.judge, func.count()).where(Answer.judge.in_(list(judges)), STANDS).group_by(Answer.judge)
-    found = session.execute(query if study is None else query.where(Answer.study == study))
-    return {judge: count for judge, count in found}
+    return {judge: count for judge, count in session.execute(query if study is None else query.where(Answer.study == study))}
 
 
 def judges_of_worker(session: Session, worker: str) -> list[str]:

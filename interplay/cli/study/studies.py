@@ -385,8 +385,7 @@ def _judges_at_once(archive: Archive, study: Study, suite: list[Path] | None) ->
     rules = Rules.from_mapping(study.judging)
     if study.kind != "comparisons" or rules.segments is not None:
         return None
-    with archive.database.read() as session:
-        return Candidates(suites_with(suite)).num_pairs(session, rules.tasks)
+    return Candidates(suites_with(suite)).num_pairs(archive.database, rules.tasks)
 
 
 def _judges_lines(study: Study, number: int | None) -> list[str]:
