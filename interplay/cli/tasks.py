@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import gymnasium
 import numpy as np
@@ -249,7 +249,10 @@ def _try_out(task: Task) -> None:
         env.close()
 
 
-def _has(space: gymnasium.Space, action: object) -> bool:
+def _has(space: gymnasium.Space, action: Any) -> bool:
+    parts = action.values() if isinstance(action, dict) else action if isinstance(action, list | tuple) else [action]
+    if any(isinstance(part, bool) for part in parts) and not isinstance(space, gymnasium.spaces.MultiBinary):
+        return False  # Python counts True as 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of lists, which a task file has for arrays
         return space.contains(action)

@@ -167,7 +167,7 @@ class RunConfig:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ConfigError(f"{path}: no such file; a finished run keeps its settings in models/NAME/config.json") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_json(document, source=str(path))
 

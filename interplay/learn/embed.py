@@ -330,7 +330,7 @@ def _check_folder(out: Path, description: dict[str, Any]) -> None:
     if path.exists():
         try:
             found = json.loads(path.read_text(encoding="utf-8"))["weights_sha256"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, RecursionError, KeyError, TypeError):
             raise EmbedError(f"{path} is damaged\nChoose another folder:  --out DIR") from None
         if found != description["weights_sha256"]:
             raise EmbedError(

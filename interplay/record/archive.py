@@ -20,7 +20,7 @@ from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
@@ -48,6 +48,7 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         RecordingError: If the folder cannot be made.
     """
     root = Path(data)
+    check_place(str(root.absolute()))
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("journal", "episodes", "media", "models"):
@@ -503,15 +504,14 @@ def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition
 
 def _said(path: Path, error: Exception) -> str:
     """Why a file could not be repaired and what to do, whatever went wrong with it; the file stays as it is."""
-    if isinstance(error, InterplayError):
-        return str(error)
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
-    what = str(error).splitlines()[0] if str(error) else ""
-    return (
-        f"{path} is damaged or not an episode: {type(error).__name__}: {what}\n"
-        "Restore the file from a backup, or move it out of the data folder; then repair again."
-    )
+    what, _, remedy = str(error).partition("\n")
+    if not isinstance(error, InterplayError):
+        what = f"{path} is damaged or not an episode: {type(error).__name__}: {what}"
+    elif "interplay episodes" not in remedy or remedy.startswith("Its journal is whole"):
+        return str(error)  # others send whoever is here back to where they came from
+    return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
 
 
 def new_episode_id() -> str:

@@ -42,6 +42,8 @@ _MARK = b"\x8eIPXXH3\n"
 """End of a message's metadata, which readers of Arrow skip: the mark, the size of the body, and the XXH3-64 of all else."""
 DAMAGED = "damaged_journal"
 """The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What an error says where there is no space."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
@@ -269,8 +271,7 @@ def _copied(path: Path, changed_ns: int) -> bytes:
 
 
 def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    cause = "the disk is full" if full else error.strerror or str(error)
+    cause = "the disk is full" if error.errno in FULL else error.strerror or str(error)
     kept = f"The {rows} observations written before are kept" if rows else "Nothing of this episode was written yet"
     return RecordingError(
         f"cannot write {path}: {cause} ({errno.errorcode.get(error.errno or 0, error.errno)}).\n{kept}; "

@@ -369,7 +369,7 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
     if dtype is not None:
         return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.array(values, dtype))])
     first = values[0]
-    if (first.__class__ in _REPEATED or _is_short(first)) and values.count(first) == len(values):
+    if (first.__class__ in _REPEATED or (first.__class__ is str and len(first) < 200)) and values.count(first) == len(values):
         return _repeated(first, kind, len(values))
     return pa.array(values, kind)
 
@@ -381,10 +381,6 @@ def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
 
 
 _REPEATED = {bool, int}
-
-
-def _is_short(value: Any) -> bool:
-    return value.__class__ is str and len(value) < 200
 
 
 _NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}

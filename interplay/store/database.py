@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -41,6 +42,21 @@ class AddressError(StoreError, MisuseError):
     """No address of a database."""
 
 
+def check_place(place: str) -> None:
+    """Refuse a path or an address that the databases and file formats cannot be given.
+
+    Raises:
+        AddressError: If some of its characters are none in this locale.
+    """
+    try:
+        place.encode()
+    except UnicodeEncodeError:
+        raise AddressError(
+            f"{place!a} has characters that this locale ({sys.getfilesystemencoding()}) cannot read\n"
+            "Set PYTHONUTF8=1 in the environment, or choose a path of ASCII characters."
+        ) from None
+
+
 class Database:
     """Sessions over one database; safe to share between threads.
 
@@ -70,6 +86,7 @@ class Database:
         Raises:
             StoreError: If it cannot be reached or is not an Interplay database.
         """
+        check_place(url)
         try:
             engine = create_engine(url, pool_size=_CONNECTIONS_KEPT, max_overflow=_MAX_CONNECTIONS - _CONNECTIONS_KEPT)
         except ArgumentError:

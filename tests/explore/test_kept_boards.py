@@ -243,7 +243,10 @@ def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["explore", "results", "--data", str(archive.root)])
     assert not stop.value.code
-    assert "first attempts of people that cannot be judged, and are left out: 1" in capsys.readouterr().out  # it has no file
+    said = capsys.readouterr().out
+    assert "No run counts, so there is no table. Why: 1 x it was interrupted; run the same command again.\n" in said
+    assert "TSR" not in said
+    assert "first attempts of people that cannot be judged, and are left out: 1" in said  # it has no file
 
 
 def result(model: str, task: int, epoch: int, num_reached: int) -> Result:

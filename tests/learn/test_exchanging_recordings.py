@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -430,6 +431,22 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     assert status == 0
     assert f"decisions of {len(STEMS)} episodes" in said
     assert "Next:  interplay play FILE.toml:NAME --agent seen" in said
+
+
+def test_check_refuses_no_video_that_import_takes(tmp_path, capsys):
+    place = tmp_path / "recordings" / "find-cave"
+    place.mkdir(parents=True)
+    shutil.copy(DATA / "wheel.jsonl", place / "a.jsonl")
+    with av.open(str(DATA / "wheel.mp4")) as source, av.open(str(place / "a.mp4"), "w") as target:
+        stream = target.add_stream("libx264", rate=20)
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv444p"  # which not every browser plays
+        for frame in source.decode(video=0):
+            target.mux(stream.encode(frame.reformat(format="yuv444p")))
+        target.mux(stream.encode())
+    for verb in ("check", "import"):
+        words = ["--data", tmp_path / "data"] if verb == "import" else []
+        status, said = run(capsys, "demos", verb, tmp_path / "recordings", *words)
+        assert status == 0, said
 
 
 def test_recordings_that_cannot_be_told_apart_or_read_say_which(tmp_path, capsys):

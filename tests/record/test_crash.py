@@ -400,3 +400,21 @@ def test_what_a_writer_left_before_its_journal_had_a_name_is_removed_and_a_livin
         fcntl.flock(file, fcntl.LOCK_EX)
         archive.recover()
         assert set(archive.journal_folder.iterdir()) == {young, locked}
+
+
+def test_what_cannot_be_repaired_never_sends_people_round_in_a_circle(archive, invaders):
+    _, recorder, _ = begun(archive, invaders, 30)
+    recorder.flush()
+    recorder.abandon()
+    target = archive.episode_path(invaders.id, recorder.episode_id)
+    target.mkdir(parents=True)
+    cut = target.with_name("20260101T000000-00000000.parquet")
+    cut.write_bytes(b"PAR1 no episode")
+    failed = archive.repair().failed
+    remedy = "Restore the file from a backup and repair again. Without a backup, move the file out of the data folder."
+    assert failed[cut.stem].startswith(f"{cut} (15 bytes) has no readable footer")
+    assert failed[cut.stem].endswith(f"\n{remedy}")
+    target.rmdir()
+    cut.unlink()
+    result = archive.repair()
+    assert ([episode.num_steps for episode in result.sealed], result.failed) == ([30], {})

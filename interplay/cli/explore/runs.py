@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing, suppress
 from functools import partial
 from itertools import count
@@ -310,9 +311,16 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 def _print(document: dict[str, Any], answers: Path | None) -> None:
     from interplay.explore.evaluation.metrics import BY
 
-    for made in document["tables"]:
-        emit(None, as_json=False, text=_text(made))
-        for by in ("difficulty", "depth", "capability"):
+    counting = [any(row["runs"] > row["failed"] for row in made["models"]) for made in document["tables"]]
+    if not any(counting):
+        whys = [one["error"] for one in document["failed"]] + [one["why"] for one in document["left_out"]]
+        short = Counter(why.splitlines()[0].partition(": ")[0].rstrip(".") for why in whys)
+        said = ", ".join(f"{number} x {why}" for why, number in short.most_common())
+        emit(None, as_json=False, text=f"No run counts, so there is no table. Why: {said}.")
+    for made, counts in zip(document["tables"], counting, strict=True):
+        if counts:
+            emit(None, as_json=False, text=_text(made))
+        for by in ("difficulty", "depth", "capability") if counts else ():
             emit(None, as_json=False, text=_parts(made, by))
             emit(None, as_json=False, text=f"{BY[by]}\n")
         for row in made["models"]:

@@ -67,7 +67,7 @@ class SimulatedRuns:
         for number, line in enumerate(lines, start=1):
             try:
                 document = json.loads(line) if line.strip() else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 if line.startswith('{"settings": '):
                     continue
                 raise self._no_runs(f"line {number} is not JSON") from None

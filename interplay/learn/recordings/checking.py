@@ -75,7 +75,7 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
         )
     video = path.with_suffix(".mp4")
     try:
-        num_frames = probe(video).num_frames if video.exists() else 0
+        num_frames = probe(video, for_browsers=False).num_frames if video.exists() else 0
     except (RecordingError, RecordingsError) as error:
         problems.append(str(error).splitlines()[0] + "; delete it and fetch it again")
     else:

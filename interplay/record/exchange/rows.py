@@ -132,7 +132,7 @@ class Description:
                 raise ValueError("its seats are not those of its task")
             if not (1 <= description.height <= _MAX_PIXELS and 1 <= description.width <= _MAX_PIXELS):
                 raise ValueError(f"its pictures have {description.height} x {description.width} pixels")
-        except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise RecordingError(
                 f"{path} describes no data set that Interplay wrote: {error}\nExport it again, or fetch all its files."
             ) from error

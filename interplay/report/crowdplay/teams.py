@@ -43,17 +43,15 @@ def teams(plays: Sequence[Play]) -> list[Team]:
     found = []
     for part in games.values():
         task = part[0].task
-        names = [[_name(play) for play in part if play.held.seat == seat] for seat in task.seats]
+        names = [
+            ["person" if play.is_person else play.held.actor for play in part if play.held.seat == seat] for seat in task.seats
+        ]
         if not all(names):
             continue
         pairing = " + ".join(sorted(" then ".join(dict.fromkeys(held)) for held in names))
         scores = {seat: sum(play.held.total_reward for play in part if play.held.seat == seat) for seat in task.seats}
         found.append(Team(task.id, task.title, pairing, scores))
     return found
-
-
-def _name(play: Play) -> str:
-    return "person" if play.is_person else play.held.actor
 
 
 def teams_section(plays: Sequence[Play]) -> Section:

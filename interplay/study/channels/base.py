@@ -110,12 +110,12 @@ class Channel(Protocol):
 
 
 def folded(name: str) -> str:
-    """The name of a parameter, however it is written.
+    """The name of a parameter, however it is written; `amp;` is left of an `&amp;` in a link that was copied from HTML.
 
-    >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid")}
+    >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid", "amp;PROLIFIC_PID")}
     {'prolificpid'}
     """
-    return re.sub(r"[\W_]", "", name).lower()
+    return re.sub(r"^(amp;)+|[\W_]", "", name.lower())
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:

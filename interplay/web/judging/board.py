@@ -168,9 +168,10 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 
     text = METHOD_TEXTS[chosen]
     hues = hues_of(boards)
-    is_example = kind == "people" and not boards.tracks()
+    examples = request.app.state.examples
+    is_example = examples.are_there and kind == "people" and not boards.tracks()
     if is_example:
-        board["rows"] = request.app.state.examples.rows(task or None, chosen)
+        board["rows"] = examples.rows(request, task or None, chosen)
         hues = {row["agent"]: number for number, row in enumerate(board["rows"])}
     return render(
         request, "leaderboard.html", "Leaderboard",
