@@ -133,7 +133,6 @@ def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
 
 
 def _task(table: Table, suite_id: str) -> Task:
-    """One `[[task]]` table."""
     name = table.name("name", max_chars=None)
     env = _env(table.table("env"))
     seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
@@ -252,7 +251,6 @@ def _no_keys(table: Table) -> KeyMap:
 
 
 def _env(table: Table) -> EnvSpec:
-    """The `env` table of a task."""
     env_id = table.text("id")
     backend, colon, name = env_id.partition(":")
     if not colon or not name or not backend_names.is_known(backend):

@@ -169,9 +169,7 @@ def test_pictures_of_any_size_are_drawn(world, size, kind):
 
 
 def test_the_scale_is_a_pixel_per_240_rows():
-    scales = [
-        hud.scale_of(np.empty((height, width, 3))) for width, height in ((640, 360), (1280, 720), (1920, 1080), (400, 720))
-    ]
+    scales = [hud.natural_scale(*size) for size in ((640, 360), (1280, 720), (1920, 1080), (400, 720))]
     assert scales == [1, 3, 4, 1]
 
 

@@ -113,7 +113,6 @@ class _Episode:
 
 
 def _read(published: Published) -> _Episode:
-    """Read a file."""
     if published.path is None:
         raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
     with _OPEN[published.path.suffix](published.path) as file:

@@ -314,7 +314,6 @@ def _waiting(table: Table | None) -> Waiting:
 
 
 def _statistic(table: Table, key: str, default: Any = ...) -> str:
-    """The name of a statistic."""
     value = table.text(key, default)
     if value and not value.replace("_", "a").replace(".", "a").isalnum():
         raise table.error(key, f"{value!r} is no name of a statistic", 'write one such as "score" or "active_time"')

@@ -1,6 +1,6 @@
 """Puts the display on pictures: the hand, and the operations of `display` over it.
 
-Sizes are GUI pixels as in the game, each `scale_of(frame)` pixels of the picture.
+Sizes are GUI pixels as in the game, each `natural_scale` pixels of the picture.
 """
 
 from __future__ import annotations
@@ -40,11 +40,6 @@ class Scales(NamedTuple):
     times: int
     gui: int
     panel: int
-
-
-def scale_of(frame: np.ndarray) -> int:
-    """Pixels of a picture per GUI pixel."""
-    return natural_scale(frame.shape[1], frame.shape[0])
 
 
 def natural_scale(width: int, height: int) -> int:

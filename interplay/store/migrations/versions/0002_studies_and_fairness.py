@@ -24,10 +24,6 @@ _KEEP_ANSWERS = {
         "CREATE TRIGGER answers_are_kept BEFORE UPDATE OR DELETE ON answers FOR EACH ROW EXECUTE FUNCTION answers_are_kept()",
     ],
 }
-_FREE_ANSWERS = {
-    "sqlite": ["DROP TRIGGER answers_are_kept_update", "DROP TRIGGER answers_are_kept_delete"],
-    "postgresql": ["DROP TRIGGER answers_are_kept ON answers", "DROP FUNCTION answers_are_kept()"],
-}
 
 
 def upgrade() -> None:
@@ -176,63 +172,3 @@ def upgrade() -> None:
 
     for statement in _KEEP_ANSWERS[op.get_bind().dialect.name]:
         op.execute(statement)
-
-
-def downgrade() -> None:
-    for statement in _FREE_ANSWERS[op.get_bind().dialect.name]:
-        op.execute(statement)
-
-    with op.batch_alter_table("participants", schema=None) as batch_op:
-        batch_op.drop_index("uq_participants_worker")
-        batch_op.drop_column("worker")
-        batch_op.drop_column("channel")
-
-    with op.batch_alter_table("matches", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_matches_study"))
-        batch_op.drop_index("ix_matches_judge_answered")
-        batch_op.create_index(batch_op.f("ix_matches_judge"), ["judge"], unique=False)
-        batch_op.drop_column("draft")
-        batch_op.drop_column("judge_kind")
-        batch_op.drop_column("repeat_of")
-        batch_op.drop_column("expected")
-        batch_op.drop_column("purpose")
-        batch_op.drop_column("study")
-
-    with op.batch_alter_table("answers", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_answers_study"))
-        batch_op.drop_column("source")
-        batch_op.drop_column("judge_kind")
-        batch_op.drop_column("purpose")
-        batch_op.drop_column("study")
-
-    with op.batch_alter_table("agents", schema=None) as batch_op:
-        batch_op.drop_column("description")
-        batch_op.drop_column("proposed_by")
-        batch_op.drop_column("declined_because")
-        batch_op.drop_column("declined_at")
-        batch_op.drop_column("approved_at")
-
-    with op.batch_alter_table("quiz_attempts", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_quiz_attempts_enrolment_id"))
-
-    op.drop_table("quiz_attempts")
-    with op.batch_alter_table("pay_events", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_pay_events_request"))
-        batch_op.drop_index(batch_op.f("ix_pay_events_enrolment_id"))
-
-    op.drop_table("pay_events")
-    with op.batch_alter_table("enrolments", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_enrolments_study"))
-        batch_op.drop_index(batch_op.f("ix_enrolments_participant_id"))
-
-    op.drop_table("enrolments")
-    op.drop_table("studies")
-    with op.batch_alter_table("study_versions", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_study_versions_study"))
-
-    op.drop_table("study_versions")
-    with op.batch_alter_table("bans", schema=None) as batch_op:
-        batch_op.drop_index(batch_op.f("ix_bans_judge"))
-
-    op.drop_table("bans")
-    op.drop_table("api_tokens")

@@ -34,7 +34,3 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("hit_events", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_hit_events_study"), ["study"], unique=False)
-
-
-def downgrade() -> None:
-    op.drop_table("hit_events")

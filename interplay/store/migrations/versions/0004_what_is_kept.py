@@ -100,7 +100,3 @@ def upgrade() -> None:
         batch_op.alter_column("duration_s", existing_type=sa.Double(), nullable=True)
     for statement in _sqlite() if is_sqlite else _postgresql():
         op.execute(statement)
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

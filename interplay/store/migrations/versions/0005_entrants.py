@@ -79,7 +79,3 @@ def upgrade() -> None:
         """
     )
     op.drop_table("agents")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

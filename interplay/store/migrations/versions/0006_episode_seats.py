@@ -39,7 +39,3 @@ def upgrade() -> None:
     for content_hash, definition in op.get_bind().execute(sa.select(tasks.c.content_hash, tasks.c.definition)).all():
         held_out = (episodes.c.task_hash == content_hash) & episodes.c.seed.in_(definition.get("held_out_seeds", []))
         op.execute(sa.update(episodes).where(held_out).values(held_out=sa.true()))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -11,7 +11,3 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("play_sessions", sa.Column("seat", sa.String(), nullable=True))  # until now every game had one seat
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -17,7 +17,3 @@ def upgrade() -> None:
         sa.Column("shown_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("participant_id", "task", name=op.f("pk_shown_tasks")),
     )
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -24,7 +24,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("episode_id", "seat", "actor", "name", name=op.f("pk_seat_statistics")),
     )
     op.create_index("ix_seat_statistics_number", "seat_statistics", ["name", "number"], unique=False)
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

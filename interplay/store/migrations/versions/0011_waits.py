@@ -12,7 +12,3 @@ depends_on = None
 def upgrade() -> None:
     op.add_column("play_sessions", sa.Column("waited_s", sa.Double(), nullable=True))
     op.add_column("play_sessions", sa.Column("came", sa.String(), nullable=True))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -16,7 +16,3 @@ def upgrade() -> None:
     # No foreign key: SQLite adds none to a table that is there, and enrolments are never removed.
     op.add_column("play_sessions", sa.Column("enrolment_id", sa.String(), nullable=True))
     op.create_index(op.f("ix_play_sessions_enrolment_id"), "play_sessions", ["enrolment_id"])
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -96,7 +96,3 @@ def upgrade() -> None:
     )  # fmt: skip
     for name, selects in VIEWS.items():
         op.execute(f"CREATE VIEW {name} AS{selects}")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -42,7 +42,3 @@ def upgrade() -> None:
         op.execute(f"CREATE VIEW withheld_seats AS{WITHHELD_SEATS}")
     else:
         op.execute(f"CREATE OR REPLACE VIEW withheld_seats AS{WITHHELD_SEATS}")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -28,7 +28,3 @@ def upgrade() -> None:
         sa.UniqueConstraint("enrolment_id", "form", "question", name="uq_visit_answers_question"),
     )
     op.create_index(op.f("ix_visit_answers_enrolment_id"), "visit_answers", ["enrolment_id"])
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

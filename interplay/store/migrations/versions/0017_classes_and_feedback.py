@@ -58,7 +58,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_feedback_participant_id", "feedback", ["participant_id"])
     op.add_column("enrolments", sa.Column("has_entered_raffle", sa.Boolean(), nullable=False, server_default=sa.false()))
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

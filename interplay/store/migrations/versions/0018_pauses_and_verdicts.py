@@ -32,7 +32,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_verdicts")),
     )
     op.create_index(op.f("ix_verdicts_episode_id"), "verdicts", ["episode_id"])
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

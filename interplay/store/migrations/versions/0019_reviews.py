@@ -27,7 +27,3 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_reviews")),
     )
     op.create_index(op.f("ix_reviews_enrolment_id"), "reviews", ["enrolment_id"])
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")

@@ -59,7 +59,3 @@ def _keep_matches() -> None:
     changed = [f"OLD.{name} {differs} NEW.{name}" for name in _FROZEN]
     changed.append(f"(OLD.answered_at IS NOT NULL AND OLD.answered_at {differs} NEW.answered_at)")
     op.execute(f"CREATE TRIGGER matches_are_kept_update BEFORE UPDATE ON matches{each} WHEN ({' OR '.join(changed)}) {why}")
-
-
-def downgrade() -> None:
-    raise NotImplementedError("stored data is never removed: restore a backup from before to go back")
