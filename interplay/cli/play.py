@@ -57,7 +57,7 @@ def play(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent play and record it. Run again after an interruption, it goes on with what is missing.
+    """Let an agent play and record it. Run again after an interruption, it continues with missing episodes.
 
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """

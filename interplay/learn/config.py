@@ -75,7 +75,7 @@ class RunConfig:
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
-    observation: str = setting("dqn", "What the network sees; see docs/agents.md.")
+    observation: str = setting("dqn", "Input of the network; see docs/agents.md.")
     batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
     schedule: str = setting(

@@ -199,7 +199,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         if len(rounds) > config.rounds:
             raise ConfigError(
                 f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
-                "what it made stays\n"
+                "its agents stay\n"
                 f"Ask for {len(rounds)} rounds or more, or choose another name."
             )
     write_json(folder / "config.json", config.to_json(), indent=2)

@@ -178,7 +178,7 @@ def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], n
     if "judge" not in columns:
         raise AnswersError(
             f"{path}: line 1: there is no column 'judge', so nobody can be said to agree or to lean\n"
-            "Remedy: add a column 'judge' with any name or number of who answered."
+            "Remedy: add a column 'judge' with any name or number of the judge."
         )
     comparison = _comparison(path, line, columns, row, names)
     if not comparison.judge:

@@ -63,7 +63,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
         if name == OUTCOME_CHECK_SUCCESS:
             raise NotFoundError(
                 f"no episode here has {name!r}: outcome checks look at the world at the end of a game that is played here, "
-                "so imported recordings of people have none\n"
+                "so imported recordings of people have no outcome check\n"
                 "Leave the condition out, or take what no time limit cut off (ESC or death):  --where 'outcome = terminated'"
             )
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")

@@ -366,7 +366,10 @@ def disk_of(num_bytes):
 
 def test_a_full_disk_keeps_what_came_and_the_next_call_goes_on(entries, published, tmp_path):
     wanted = [entry for entry in entries if entry.stem == STEMS[0]]
-    with pytest.raises(RecordingsError, match=r"cannot write to .*\nWhat came is kept. Free some space"), disk_of(20_000):
+    with (
+        pytest.raises(RecordingsError, match=r"cannot write to .*\nThe first part is kept. Free some space"),
+        disk_of(20_000),
+    ):
         fetch(wanted, tmp_path)
     names = sorted(files(tmp_path))
     assert len(names) == 2

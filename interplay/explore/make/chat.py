@@ -134,7 +134,7 @@ class Chat:
             try:
                 output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             except CallError as error:
-                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
+                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to continue."
                 raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document

@@ -121,7 +121,7 @@ class _Source:
             if ours["palette"] is not None:
                 self.palette = np.frombuffer(base64.b64decode(ours["palette"]), np.uint8).reshape(256, 3)
         except (KeyError, TypeError, ValueError) as error:
-            raise RecordingError(f"what it says about Interplay cannot be read: {error}\nExport it again.") from error
+            raise RecordingError(f"its part about Interplay cannot be read: {error}\nExport it again.") from error
         if frame_skip != 1:
             raise RecordingError(
                 f"it holds one decision in {frame_skip} steps ({self.observations}), and an episode has every step\n"
