@@ -263,7 +263,7 @@ def _names(agents: str | None) -> list[str] | None:
         return None
     names = [name.strip() for name in agents.split(",") if name.strip()]
     if not names:
-        raise typer.BadParameter("--agents is empty; give names parted by commas, or leave it out")
+        raise typer.BadParameter("--agents is empty; give names separated by commas, or leave it out")
     return names
 
 
