@@ -124,7 +124,7 @@ def crossplay(
     ] = None,
     seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas; every line-up plays all of them.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Games per line-up and seed.")] = 1,
-    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after so many seconds of play.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after this many seconds of play.")] = None,
     score: Annotated[
         str | None,
         typer.Option(

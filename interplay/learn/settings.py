@@ -41,7 +41,7 @@ class BCConfig(TrainingConfig):
     )
     label_smoothing: float = setting(0.0, "Share of each label spread over all actions.", low=0, high=0.99)
     beta: float = setting(0.0, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
-    shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
+    shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
     balance: float = setting(0.0, "0 keeps each action's own frequency, 1 gives all actions the same weight.", low=0, high=1)
     takeover_weight: float = setting(1.0, "Weight of a decision of a person who took over from an agent.", low=0, high=1e6)
     before_weight: float = setting(1.0, "Weight of an agent's decision shortly before a person took over.", low=0, high=1e6)
@@ -106,9 +106,9 @@ class CloneConfig(TrainingConfig):
     escape_weight: float = setting(1.0, "How much more a decision counts that presses ESC.", above=0, high=1e6)
     entropy_weight: float = setting(0.0, "Weight of the entropy, which is to be large.", low=0, high=1000)
     l2_weight: float = setting(0.0, "Weight of half the sum of the squares of all weights.", low=0, high=1000)
-    every: int = setting(1, "Learn from every so many-th decision.", low=1, high=10_000)
+    every: int = setting(1, "Learn from every N-th decision.", low=1, high=10_000)
     skip_still: bool = setting(False, "Leave out decisions in which nothing was done.")
-    shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
+    shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, as for every run.

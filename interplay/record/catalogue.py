@@ -54,7 +54,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
         except ValueError:
             value = raw
             if re.search(r"[<>=!]", raw):
-                raise _bad(text, f"{raw!r} is no value; put it in quotes if it is meant") from None
+                raise _bad(text, f"{raw!r} is not a value; put it in quotes if it is meant") from None
         else:
             if math.isnan(value):
                 raise _bad(text, "nothing compares with nan")

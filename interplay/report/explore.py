@@ -299,7 +299,7 @@ def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Sec
         columns = (Column("mode"), column, Column("reviewed", "count"), Column("valid", "count"), *_interval("share valid"))
         tables.append(Table(f"valid_{name}", f"Valid instances by {column.name}", columns, rows, "Wilson's 95 % intervals."))
     caption = (
-        "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
+        "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs treated as independent."
     )
     for name, (column, of) in played.items():
         rows = _rows(sorted({one.model for one in runs}), runs, lambda one: one.model, of, _done)

@@ -55,7 +55,7 @@ def test_conditions_are_read_with_their_type(text, expected):
     ("text", "problem"),
     [
         ("score", "NAME OPERATOR VALUE"),
-        ("score >=", "'=' is no value"),
+        ("score >=", "'=' is not a value"),
         (">= 3", "NAME OPERATOR VALUE"),
         ("", "NAME OPERATOR VALUE"),
         ("score => 3", "no value"),

@@ -310,7 +310,7 @@ def test_replaceitem_puts_into_the_slot_that_is_named(world):
     ("text", "column", "words"),
     [
         ("give @p dimond", 9, "unknown item 'dimond'; did you mean 'diamond'?"),
-        ("give @p air", 9, "air is no item"),
+        ("give @p air", 9, "air is not an item"),
         ("give @p stone 0", 15, "a count is from 1 to 6400, got 0"),
         ("give @p stone 1.5", 15, "expected a count, a whole number, got '1.5'"),
         ("give @p stone one", 15, "expected a count, a whole number, got 'one'"),

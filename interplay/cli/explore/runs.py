@@ -75,7 +75,7 @@ def run(
         int | None, typer.Option("--max-tokens", min=1, help="Stop after N tokens, read and written.")
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, help="Stop after so many dollars; needs --price.")
+        float | None, typer.Option("--max-cost", min=0, help="Stop after this many dollars; needs --price.")
     ] = None,
     prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,

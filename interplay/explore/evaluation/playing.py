@@ -231,7 +231,7 @@ class Player:
         elif call.function not in self._tools:
             self._count("unknown_tool")
             self.game.hold({}, 1)
-            content = f"That is no call of a tool you have: {', '.join(self._tools)}."
+            content = f"That is not a call of a tool you have: {', '.join(self._tools)}."
         elif call.function == "act":
             content = self._acted(call.arguments)
         elif call.function in MACROS:

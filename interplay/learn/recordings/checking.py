@@ -69,7 +69,7 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         problems.append(
-            f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again, or import it: nothing is held there"
+            f"line {unreadable[0]}{more} of {path.name} is not a JSON object; fetch or import it: nothing is held there"
         )
     video = path.with_suffix(".mp4")
     try:

@@ -118,7 +118,7 @@ def _read(published: Published) -> _Episode:
     with _OPEN[published.path.suffix](published.path) as file:
         steps = read_values(file)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
-        raise RecordingError("it is no list of steps\nFetch it again.")
+        raise RecordingError("it is not a list of steps\nFetch it again.")
     if len(steps) > MAX_STEPS:  # a file may name one step again and again
         raise RecordingError(
             f"it has {len(steps):,} steps, and no game of CrowdPlay has more than {MAX_STEPS:,}\nFetch it again."
@@ -181,7 +181,7 @@ def _brought(published: Published) -> Brought:
     if len(held.agents) != len(task.seats):
         raise RecordingError(f"it has {len(held.agents)} agents, and {published.game} has {len(task.seats)}\nFetch it again.")
     if not EPISODE_ID.fullmatch(published.id):
-        raise RecordingError(f"it is called {published.id[:80]!r}, which is no id of an episode\nFetch it again.")
+        raise RecordingError(f"it is called {published.id[:80]!r}, which is not an id of an episode\nFetch it again.")
     known = _actions_of(task.env.id)
     for agent, actions in held.actions.items():
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):

@@ -235,7 +235,7 @@ def _check_facts(episode: Episode) -> None:
     amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]
     texts = [episode.outcome, *(one.actor for one in held), *(one.seat for one in episode.seats)]
     if not all(type(one) is int and abs(one) < 2**63 for one in counts):
-        raise ValueError("a count in it is no whole number")
+        raise ValueError("a count in it is not a whole number")
     if not all(isinstance(one, int | float) for one in amounts) or not all(isinstance(one, str) for one in texts):
         raise ValueError("an amount or a name in it is not valid")
     if not {one.actor_kind for one in held} <= set(queries.ACTOR_KINDS):

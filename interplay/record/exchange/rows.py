@@ -268,7 +268,7 @@ def brought(
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
     if not EPISODE_ID.fullmatch(name):
-        raise RecordingError(f"an episode is called {name[:100]!r}, which is no id\nExport it again.")
+        raise RecordingError(f"an episode is called {name[:100]!r}, which is not an id\nExport it again.")
     try:
         steps = list(_steps(description, rows))
         if not steps or len(rows.frame_hashes) != len(steps) + 1:
