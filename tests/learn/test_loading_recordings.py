@@ -75,8 +75,8 @@ def test_no_frame_is_left_out_and_what_a_line_does_not_say_is_nothing():
         assert len(loaded(name)[0]) == num_steps
     steps, loader = loaded("bad-json")
     assert [pressed for pressed, *_ in steps] == [["forward"], ["forward"], ["forward"], [], ["forward"]]
-    assert loader.remarks == ["lines that are not JSON objects: 1; nothing is held in them"]
-    assert loaded("bad-json", labels="bedd")[1].remarks == ["bad-json.jsonl: all of it, because a line is not JSON"]
+    assert loader.remarks == ["lines that are no JSON objects: 1; nothing is held in them"]
+    assert loaded("bad-json", labels="bedd")[1].remarks == ["bad-json.jsonl: all of it, because a line is no JSON"]
 
 
 def test_the_cursor_is_drawn_as_far_as_it_is_inside():

@@ -61,7 +61,7 @@ _NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
 class Loader:
     """The steps of one recording, or of the parts of one episode; may be gone through again and again.
 
-    With `bedd` every part is read by itself and to where BEDD's loader reads it: nothing of one with a line that is not JSON,
+    With `bedd` every part is read by itself and to where BEDD's loader reads it: nothing of one with a line that is no JSON,
     and no step from the line on at which that loader breaks off. With `minerl` each frame has its step, and a video of another
     length than its lines is an error; a line more than frames is none, and one frame more is the last observation.
 
@@ -138,7 +138,7 @@ class Loader:
     def _as_bedd(self) -> Iterator[_Read]:
         for part in self.parts:
             if not _is_json(part):
-                self.remarks.append(f"{part.name}: all of it, because a line is not JSON")
+                self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
                 continue
             frames = _frames(part)
             number = 1
@@ -175,7 +175,7 @@ class Loader:
             for _ in range(num_lines - num_frames):
                 next(labels)
         if lines.num_unreadable:
-            self.remarks.append(f"lines that are not JSON objects: {lines.num_unreadable}; nothing is held in them")
+            self.remarks.append(f"lines that are no JSON objects: {lines.num_unreadable}; nothing is held in them")
 
     def _check_lengths(self, part: Path, num_lines: int, num_frames: int) -> None:
         if abs(num_lines - num_frames) <= 1:
