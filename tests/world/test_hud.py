@@ -340,5 +340,5 @@ def test_blocks_are_drawn_finer_than_the_gui_and_all_else_is_not():
 def test_what_no_painter_knows_is_refused():
     with pytest.raises(WorldError, match="no sprite 'heart'"):
         pieces.sprite("heart")
-    with pytest.raises(WorldError, match="no operation of the display"):
+    with pytest.raises(WorldError, match="not an operation of the display"):
         hud.paint(np.zeros((9, 9, 3), np.uint8), [("explode", 3)], 1, 1)

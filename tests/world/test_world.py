@@ -162,10 +162,10 @@ def test_a_changed_byte_of_a_saved_world_is_noticed():
     for position in rng.integers(len(saved), size=40).tolist():
         changed = bytearray(saved)
         changed[position] ^= 1 << int(rng.integers(8))
-        with pytest.raises(WorldError, match=r"no saved world|was saved as version"):
+        with pytest.raises(WorldError, match=r"not a saved world|was saved as version"):
             World.restore(bytes(changed))
     for longer in (saved + b"x", saved + saved):
-        with pytest.raises(WorldError, match="no saved world"):
+        with pytest.raises(WorldError, match="not a saved world"):
             World.restore(longer)
 
 
