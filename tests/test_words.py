@@ -34,6 +34,7 @@ WORDS = {
     r"commonest": "most common",
     r"likeliest": "most likely",
     r"whoever runs": "the operator of",
+    r"parted by": "separated by",
     r"one's own": "your own",
     r"by itself in": "automatically",
 }
