@@ -113,7 +113,6 @@ def play(
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
                     "outcome_check": episode.outcome_check,
-                    "automatic": episode.outcome_check,  # its earlier name, which scripts may read
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
                 for episode, earned in zip(episodes, returns, strict=True)

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
+from interplay.store import schema
 
 log = logging.getLogger("interplay.store")
 
@@ -180,9 +181,9 @@ def _sqlite_begin(connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Bring the schema to the newest revision; does nothing when it is there."""
+    """Make the tables of a new database, or bring the schema to the newest revision; does nothing when it is there."""
     with engine.connect() as connection:
-        if _revision(connection) == _newest_revision():
+        if _revision(connection) == _revisions()[-1]:
             return
     from alembic import command  # a quarter of a second that nobody needs whose database is current
     from alembic.config import Config
@@ -194,9 +195,25 @@ def _migrate(engine: Engine) -> None:
     with engine.connect().execution_options(interplay_write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_KEY})
-        # Whoever had to wait here finds it done.
+        # Processes that had to wait here find it done.
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        revision = _revision(connection)
+        if revision is None:
+            schema.create(connection)
+            command.stamp(config, "head")
+        elif revision in _revisions():
+            command.upgrade(config, "head")
+        elif revision < _revisions()[0]:
+            raise StoreError(
+                f"the database at {engine.url!r} was made before Interplay 0.2.0, which reads it no longer\n"
+                "Open it with the version that made it and export what you need, or choose another folder with --data; "
+                "nothing was changed."
+            )
+        else:
+            raise StoreError(
+                f"the database at {engine.url!r} was made by a newer Interplay (revision {revision}; this one knows "
+                f"{_revisions()[-1]})\nInstall that version, or choose another folder with --data; nothing was changed."
+            )
 
 
 def _revision(connection: Connection) -> str | None:
@@ -206,6 +223,6 @@ def _revision(connection: Connection) -> str | None:
 
 
 @cache
-def _newest_revision() -> str:
-    """The number that the name of the last migration begins with."""
-    return max(path.name for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))[:4]
+def _revisions() -> list[str]:
+    """The numbers that the names of the migrations begin with, from the first to the newest."""
+    return sorted(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))

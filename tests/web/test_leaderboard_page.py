@@ -128,7 +128,6 @@ def test_csv_and_json_have_the_same_columns_and_values(visitor, asked):
 
 def test_model_judges_have_a_board_of_their_own_and_never_count(visitor, archive):
     people, models = board(visitor), board(visitor, judges="models")
-    assert board(visitor, judges="automatic") == models  # its earlier name
     assert (people["num_answers"], models["num_answers"], models["num_judges"]) == (600, 80, 1)
     assert "Not people." in visitor.get("/leaderboard?judges=models").text
     assert "Not people." not in visitor.get("/leaderboard").text

@@ -113,7 +113,6 @@ def _emit_agreement(looked: list[MeasuredJudge], name: str, place: str, *, as_js
     emit({"name": name, "seed": SEED, "agreement": found, "skipped": _listed(skipped)}, as_json=as_json, text=report)
 
 
-@app.command("automatic", hidden=True)  # its earlier name
 @app.command("by-model")
 def by_model(
     task: TaskOption = None,

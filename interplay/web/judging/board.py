@@ -143,10 +143,10 @@ def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[
     """
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
-    if judges not in ("people", "models", "automatic"):
+    if judges not in ("people", "models"):
         raise HTTPException(422, f"judges: expected people or models, got {judges[:40]!r}")
     chosen = cast("BoardMethod", method)
-    kind: Judges = "people" if judges == "people" else "models"  # `automatic` is its earlier name
+    kind = cast("Judges", judges)
     return boards_of(request).board(task or None, chosen, kind), chosen, kind
 
 
