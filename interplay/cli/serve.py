@@ -182,7 +182,6 @@ def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[Statisti
 
 
 def _partners(given: list[str]) -> dict[str, str]:
-    """Task -> agent."""
     found = {}
     for text in given:
         task, equals, agent = text.partition("=")

@@ -230,7 +230,6 @@ def _statistic(table: Table, entry: object) -> StatisticSpec:
 
 
 def _seeds(table: Table, *, lowest: int) -> list[int]:
-    """The held-out seeds."""
     seeds = table.raw("held_out_seeds", list)
     if not seeds:
         raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")

@@ -128,7 +128,8 @@ def _read(published: Published) -> _Episode:
     agents = sorted(map(str, steps[0]["action"]))
     pictures = []
     for number, step in enumerate(steps):
-        picture = _image(step["prev_obs"][agents[0]])
+        observed = step["prev_obs"][agents[0]]
+        picture = observed.get("image") if isinstance(observed, dict) else observed
         if not isinstance(picture, Held) or picture.shape != (210, 160, 3) or picture.dtype != np.uint8:
             raise RecordingError(f"step {number} has no picture of 160x210 colours\nFetch it again.")
         pictures.append(picture)
@@ -142,10 +143,6 @@ def _read(published: Published) -> _Episode:
         {agent: [float(_number(step["reward"][agent])) for step in steps] for agent in agents},
         bool(done.get("__all__", all(done[agent] for agent in agents))),
     )
-
-
-def _image(observed: Any) -> Any:
-    return observed.get("image") if isinstance(observed, dict) else observed
 
 
 def _action(action: Any) -> Any:

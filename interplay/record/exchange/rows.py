@@ -31,7 +31,6 @@ from interplay.tasks import Task
 FORMAT_VERSION = 1
 Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
-PICTURES = ("video", "images", "none")
 NO_HASH = -1
 _MAX_PIXELS = 8192
 """Of a side of a picture that is read: who asks for more asks for memory."""

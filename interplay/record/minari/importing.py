@@ -321,7 +321,6 @@ def _observations(parts: dict[str, _Part]) -> list[Any]:
 
 
 def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
-    """The steps of all seats together."""
     first = next(iter(parts.values()))
     if any(part.num_steps != first.num_steps for part in parts.values()):
         raise RecordingError("its seats have different numbers of steps; export all seats together")
