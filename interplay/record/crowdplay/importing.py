@@ -113,12 +113,13 @@ class _Episode:
 
 
 def _read(published: Published) -> _Episode:
+    """Read a file."""
     if published.path is None:
         raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
     with _OPEN[published.path.suffix](published.path) as file:
         steps = read_values(file)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
-        raise RecordingError("it is not a list of steps\nFetch it again.")
+        raise RecordingError("it is no list of steps\nFetch it again.")
     if len(steps) > MAX_STEPS:  # a file may name one step again and again
         raise RecordingError(
             f"it has {len(steps):,} steps, and no game of CrowdPlay has more than {MAX_STEPS:,}\nFetch it again."
@@ -128,8 +129,7 @@ def _read(published: Published) -> _Episode:
     agents = sorted(map(str, steps[0]["action"]))
     pictures = []
     for number, step in enumerate(steps):
-        observed = step["prev_obs"][agents[0]]
-        picture = observed.get("image") if isinstance(observed, dict) else observed
+        picture = _image(step["prev_obs"][agents[0]])
         if not isinstance(picture, Held) or picture.shape != (210, 160, 3) or picture.dtype != np.uint8:
             raise RecordingError(f"step {number} has no picture of 160x210 colours\nFetch it again.")
         pictures.append(picture)
@@ -143,6 +143,10 @@ def _read(published: Published) -> _Episode:
         {agent: [float(_number(step["reward"][agent])) for step in steps] for agent in agents},
         bool(done.get("__all__", all(done[agent] for agent in agents))),
     )
+
+
+def _image(observed: Any) -> Any:
+    return observed.get("image") if isinstance(observed, dict) else observed
 
 
 def _action(action: Any) -> Any:
@@ -178,7 +182,7 @@ def _brought(published: Published) -> Brought:
     if len(held.agents) != len(task.seats):
         raise RecordingError(f"it has {len(held.agents)} agents, and {published.game} has {len(task.seats)}\nFetch it again.")
     if not EPISODE_ID.fullmatch(published.id):
-        raise RecordingError(f"it is called {published.id[:80]!r}, which is not an id of an episode\nFetch it again.")
+        raise RecordingError(f"it is called {published.id[:80]!r}, which is no id of an episode\nFetch it again.")
     known = _actions_of(task.env.id)
     for agent, actions in held.actions.items():
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):
