@@ -28,7 +28,7 @@ import pyarrow as pa
 import xxhash
 
 from interplay.record.errors import RecordingError
-from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
+from interplay.record.schema import METADATA_KEY, Header, journal_schema
 from interplay.statistics import Measure
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
@@ -205,8 +205,7 @@ class Segment:
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
         """The whole batches, in order; the end marker is an empty one."""
-        names = names_now(self.schema.names, self.header)
-        included = None if columns is None else [names.index(name) for name in columns]
+        included = None if columns is None else [self.schema.names.index(name) for name in columns]
         self._rewind()
         stream = pa.ipc.open_stream(self, options=pa.ipc.IpcReadOptions(included_fields=included, use_threads=False))
         while True:
@@ -214,8 +213,6 @@ class Segment:
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
             except (StopIteration, OSError):
                 return
-            if names != self.schema.names:
-                batch = batch.rename_columns(names_now(batch.schema.names, self.header))
             yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
 
     def close(self) -> None:

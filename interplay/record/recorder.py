@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -398,22 +397,6 @@ def info_text(kept: dict[str, Any]) -> str:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):
         return _encode(recordable(kept))
-
-
-def info_text_of_before(info: Any) -> str | None:
-    """An info as recordings hold it that were made before lists were kept; None where that rule could not be applied."""
-    if not isinstance(info, Mapping):
-        return None
-    scalars = {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in info.items()
-        if isinstance(value, bool | int | float | str | np.generic)
-    }
-    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in scalars.items()}
-    try:
-        return json.dumps(plain, separators=(",", ":"))
-    except (TypeError, ValueError):
-        return None
 
 
 def _jpeg(rgb: np.ndarray) -> bytes:

@@ -113,7 +113,7 @@ def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypa
     known["ada-1"] = judged("ada-1", 1)
     judgements.keep(archive.root, known["ada-1"], INSTANCE)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
-    Shown(archive.database, archive.root).add(1, "explore/0009", START)
+    Shown(archive.database).add(1, "explore/0009", START)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=START)

@@ -214,13 +214,8 @@ def walk(
 
 
 def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
-    header, column = episode.header, f"owner.{seat}"
-    table = episode.steps()
-    if column not in table.column_names:  # schema version 1: one actor all the time
-        names = [header.owners[seat].name] * episode.num_steps
-    else:
-        names = table.column(column).slice(0, episode.num_steps).to_pylist()
-    shown = {name: pseudonyms.player(name, header.owner_called(name).kind) for name in set(names)}
+    names = episode.steps().column(f"owner.{seat}").slice(0, episode.num_steps).to_pylist()
+    shown = {name: pseudonyms.player(name, episode.header.owner_called(name).kind) for name in set(names)}
     return [shown[name] for name in names]
 
 
