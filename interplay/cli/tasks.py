@@ -267,7 +267,7 @@ def _compare_axes(task: Task, space: gymnasium.Space) -> None:
     axes = task.keys.axes
     if not isinstance(space, gymnasium.spaces.Box) or space.shape != (len(axes),) or space.dtype != np.float32:
         raise TaskError(
-            f"keys.axes: actions of {task.env.id} are no Box of {len(axes)} float32 but lie in {space}\n"
+            f"keys.axes: actions of {task.env.id} are not a Box of {len(axes)} float32 but lie in {space}\n"
             "Remedy: give each number of the action an axis; wrap the environment where its Box has another type."
         )
     for place, axis in enumerate(axes):
@@ -288,7 +288,7 @@ def _compare_entries(task: Task, space: gymnasium.Space) -> None:
     keys = task.keys
     if not isinstance(space, gymnasium.spaces.Dict):
         raise TaskError(
-            f"keys.compose: actions of {task.env.id} are no Dict but lie in {space}\nRemedy: list them in keys.actions instead."
+            f"keys.compose: actions of {task.env.id} are not a Dict but lie in {space}\nRemedy: write keys.actions instead."
         )
     for entry in (*keys.entries, *([keys.pointer] if keys.pointer is not None else [])):
         key = "keys.pointer" if entry == keys.pointer else "keys.buttons"

@@ -410,17 +410,11 @@ class Archive:
         ids = {journal.episode_of(path) for path in self.journal_folder.glob("*.arrows")}
         return sorted(name for name in ids if not any(map(journal.is_live, journal.segments(self.journal_folder, name))))
 
-    def recover(self) -> list[Episode]:
-        """Seal every abandoned journal as far as it can be read; ones that hold nothing readable stay where they are."""
-        return self.repair(catalogue_files=False).sealed
-
-    def repair(self, *, catalogue_files: bool = True) -> Repair:
+    def repair(self) -> Repair:
         """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
 
         Nothing that was played is deleted: a journal in which no step can be read is renamed to `<name>.unreadable`.
-
-        Args:
-            catalogue_files: Also look through `episodes/` for files without an entry, which is how a lost database is rebuilt.
+        A lost database is rebuilt from the files in `episodes/`.
         """
         result = Repair()
         for name in self.abandoned():
@@ -436,7 +430,7 @@ class Archive:
             except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
                 reason = _said(paths[0], error)
                 try:
-                    if not catalogue_files or journal.holds_steps(paths):
+                    if journal.holds_steps(paths):
                         result.failed[name] = reason
                         continue
                     for path in paths:
@@ -445,8 +439,7 @@ class Archive:
                     result.failed[name] = f"{reason}\nIt could not be set aside: {second}"
                 else:
                     result.set_aside[name] = reason
-        if catalogue_files:
-            self._catalogue_files(result)
+        self._catalogue_files(result)
         return result
 
     def _catalogue_files(self, result: Repair) -> None:

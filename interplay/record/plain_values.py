@@ -142,7 +142,7 @@ def read_values(stream: Stream, limits: Limits | None = None) -> Any:
     except Refused:
         raise
     except (IndexError, KeyError, TypeError, ValueError, struct.error, OverflowError) as error:
-        raise Refused(f"it is no pickle of plain values: {type(error).__name__}: {error}\nFetch it again.") from error
+        raise Refused(f"it is not a pickle of plain values: {type(error).__name__}: {error}\nFetch it again.") from error
     except (OSError, EOFError, zlib.error) as error:  # what unpacks it as it is read
         raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from error
 
@@ -166,7 +166,7 @@ class _Machine:
             elif code == b".":
                 value = stack.pop()
                 if stack or value is _MARK or isinstance(value, _Word | _Kind):
-                    raise Refused("it is no pickle of plain values: it ends in the middle of one\nFetch it again.")
+                    raise Refused("it is not a pickle of plain values: it ends in the middle of one\nFetch it again.")
                 return value
             elif (act := do.get(code)) is not None:
                 act()
@@ -237,7 +237,7 @@ class _Machine:
         while len(self._buffer) < size:
             piece = self._stream.read(1 << 18)
             if not piece:
-                raise Refused("it ends in the middle: it was cut off, or is no pickle\nFetch it again.")
+                raise Refused("it ends in the middle: it was cut off, or is not a pickle\nFetch it again.")
             self._num_read += len(piece)
             if self._num_read > self._limits.read_bytes:
                 most = self._limits.read_bytes
@@ -249,7 +249,7 @@ class _Machine:
         while (one := self._take(1)) != b"\n":
             parts += one
             if len(parts) > 200:
-                raise Refused("it is no pickle of plain values: a name has more than 200 letters\nFetch it again.")
+                raise Refused("it is not a pickle of plain values: a name has more than 200 letters\nFetch it again.")
         return parts.decode()
 
     def _number(self, layout: str) -> Any:
@@ -319,7 +319,7 @@ class _Machine:
     def _reduce(self) -> None:
         word, given = self._last(2)
         if not isinstance(word, _Word) or not isinstance(given, tuple):
-            raise Refused("it calls something that is no name; such a file holds plain values only. Nothing was run.")
+            raise Refused("it calls something that is not a name; such a file holds plain values only. Nothing was run.")
         self._count(_ARRAY_BYTES)
         self._stack.append(_made(word, given))
 
@@ -338,13 +338,13 @@ class _Machine:
 
 def _paired(values: list[Any]) -> dict[Any, Any]:
     if not all(isinstance(key, str | int) for key in values[::2]):  # to hash tuples of tuples may take for ever
-        raise TypeError("a key of a dictionary is no text and no number")
+        raise TypeError("a key of a dictionary is neither text nor a number")
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
 def _word(module: Any, name: Any) -> _Word:
     if not isinstance(module, str) or not isinstance(name, str):
-        raise Refused("it names something by what is no text. Nothing was run.\nFetch it from where it was published.")
+        raise Refused("a name in it is not text. Nothing was run.\nFetch it from where it was published.")
     word = _WORDS.get((module, name))
     if word is None:
         raise Refused(
@@ -377,16 +377,16 @@ def _made(word: _Word, given: tuple[Any, ...]) -> Any:
 def _with_order(dtype: np.dtype, state: Any) -> np.dtype:
     """A type with the order of bytes that a file says; one with fields or objects is refused."""
     if not (isinstance(state, tuple) and len(state) >= 5 and state[1] in ("<", ">", "|", "=") and not any(state[2:5])):
-        raise Refused("its arrays are no arrays of numbers; they were not read")
+        raise Refused("its arrays are not arrays of numbers; they were not read")
     return dtype if state[1] in ("|", "=") else dtype.newbyteorder(state[1])
 
 
 def _fill_array(held: Held, state: Any) -> None:
     _, shape, kind, is_fortran, data = state
     if not isinstance(kind, _Kind) or not isinstance(data, bytes | _Large):
-        raise Refused("its arrays are no arrays of numbers; they were not read")
+        raise Refused("its arrays are not arrays of numbers; they were not read")
     if not isinstance(shape, tuple) or not all(type(side) is int and side >= 0 for side in shape) or len(shape) > 8:
-        raise ValueError("an array whose shape is no tuple of at most eight sizes")
+        raise ValueError("an array whose shape is not a tuple of at most eight sizes")
     size = data.size if isinstance(data, _Large) else len(data)
     if math.prod(shape) * kind.dtype.itemsize != size:
         raise ValueError(f"an array of shape {shape} and type {kind.dtype} with {size} bytes")
@@ -404,4 +404,4 @@ _OTHERS = {
 def _unknown(code: bytes) -> str:
     if (what := _OTHERS.get(code)) is not None:
         return f"it holds {what}; such a file holds arrays and plain values only. Nothing was run."
-    return f"it is no pickle of plain values: instruction {code!r} is not one of theirs\nFetch it again."
+    return f"it is not a pickle of plain values: instruction {code!r} is not one of theirs\nFetch it again."

@@ -223,7 +223,6 @@ class Recorder:
         return None if space is None else spaces.held(space, observation)
 
     def _of_painted(self, painted: Any) -> tuple[Any, ...]:
-        """The columns `painted.*`."""
         painted = painted or {}
         return tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
 
@@ -310,7 +309,6 @@ class Recorder:
         self._writer.write(self._batch(rows))
 
     def _batch(self, rows: list[list[Any]]) -> pa.RecordBatch:
-        """Rows as an Arrow batch."""
         assert self._writer is not None
         arrays = [
             _column(values, kind) if space is None else spaces.to_arrow(space, values, kind)

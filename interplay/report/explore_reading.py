@@ -76,7 +76,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
     rules = []
     for study in opened:
         if study.review is None:
-            raise InterplayError(f'{study.id} is no study of reviews\nName one whose file says kind = "review".')
+            raise InterplayError(f'{study.id} is not a study of reviews\nName one whose file says kind = "review".')
         third = "a third one where two disagree" if study.review.third else "and no other where they disagree"
         rules.append(f"Study {study.id}: {study.review.raters} reviewers for each instance, {third}; fixed before it opened.")
         for one in Reviews(database, service).of_study(study.id):

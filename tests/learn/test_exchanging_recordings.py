@@ -154,7 +154,7 @@ def test_a_list_has_addresses_or_names_and_its_own_name_tells_the_task():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"basedir": "https://a', "is no JSON"),
+        ('{"basedir": "https://a', "is not JSON"),
         ('{"basedir": "https://a.org"}', "has no base address with paths"),
         ('{"basedir": "https://a.org", "relpaths": [1]}', "has no base address with paths"),
         ("[]", "has no base address with paths"),
@@ -320,7 +320,7 @@ def test_a_quota_counts_what_is_there_and_begins_no_recording_that_does_not_fit(
 
 def test_an_index_of_dead_links_says_the_first(server, tmp_path):
     dead = read_list(json.dumps({"basedir": server.address, "relpaths": ["no/a-0123456789ab-20220716-190000", "no/b"]}), "dead")
-    with pytest.raises(RecordingsError, match=r"none of 2 recordings is to be had; the first:\n.*a-0123[\s\S]*answers 404"):
+    with pytest.raises(RecordingsError, match=r"none of 2 recordings can be fetched; the first:\n.*a-0123[\s\S]*answers 404"):
         fetch(dead, tmp_path)
     assert files(tmp_path) == {}
     with pytest.raises(LineError, match=r"does not answer[\s\S]*goes on where it stopped"):
@@ -333,7 +333,7 @@ def test_an_index_of_dead_links_says_the_first(server, tmp_path):
         open_list(str(tmp_path / "nothing.json"))
     with pytest.raises(FetchError, match="File name too long"):
         open_list("x" * 300)
-    with pytest.raises(FetchError, match="'http://' is no address"):
+    with pytest.raises(FetchError, match="'http://' is not an address"):
         open_list("http://")
 
 
@@ -367,7 +367,10 @@ def disk_of(num_bytes):
 
 def test_a_full_disk_keeps_what_came_and_the_next_call_goes_on(entries, published, tmp_path):
     wanted = [entry for entry in entries if entry.stem == STEMS[0]]
-    with pytest.raises(RecordingsError, match=r"cannot write to .*\nWhat came is kept. Free some space"), disk_of(20_000):
+    with (
+        pytest.raises(RecordingsError, match=r"cannot write to .*\nThe first part is kept. Free some space"),
+        disk_of(20_000),
+    ):
         fetch(wanted, tmp_path)
     names = sorted(files(tmp_path))
     assert len(names) == 2
@@ -410,7 +413,7 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     assert status == 1
     said = {stem: " ".join(one["problems"]) for stem, one in found.items() if one["problems"]}
     assert sorted(said) == ["cut", "latin", "lonely", "long"]
-    assert "line 1 of latin.jsonl is no JSON object" in said["latin"]
+    assert "line 1 of latin.jsonl is not a JSON object" in said["latin"]
     assert "is damaged: it is cut off" in said["cut"]
     assert said["lonely"].startswith(f"it has no video: there is no file {folder / 'find-cave' / 'lonely.mp4'}")
     assert "10 lines, and 4 frames" in said["long"]

@@ -90,7 +90,7 @@ def make(
     as_json: JsonOption = False,
 ) -> None:
     """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
-    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed, or, with
+    passes. Run again after an interruption, it continues, and pays for no answer twice. Exit 1 if none passed, or, with
     planner, if one was not made.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1

@@ -535,9 +535,9 @@ def _play_lines(study: Study, play: PlayPart) -> list[str]:
         lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {pay}")
         codes = getattr(study.channels.get("prolific"), "codes", None)
         if codes is not None and "no_partner" in codes:
-            lines.append("           review the code of no_partner by hand: who is approved gets the whole reward, too")
+            lines.append("           review the code of no_partner by hand: approved people get the whole reward, too")
         elif codes is not None:
-            lines.append("           codes has none for no_partner, so Prolific asks those people to return the submission")
+            lines.append("           codes has no code for no_partner, so Prolific asks those people to return the submission")
     return lines
 
 

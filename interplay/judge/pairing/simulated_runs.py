@@ -74,7 +74,7 @@ class SimulatedRuns:
             if document is None:
                 continue
             if not isinstance(document, dict) or not {"settings", *Run._fields} <= document.keys():
-                raise self._no_runs(f"line {number} is no run")
+                raise self._no_runs(f"line {number} is not a run")
             documents.append(document)
         return documents
 

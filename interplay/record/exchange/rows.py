@@ -31,7 +31,6 @@ from interplay.tasks import Task
 FORMAT_VERSION = 1
 Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
-PICTURES = ("video", "images", "none")
 NO_HASH = -1
 _MAX_PIXELS = 8192
 """Of a side of a picture that is read: who asks for more asks for memory."""
@@ -263,7 +262,7 @@ def brought(
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
     if not EPISODE_ID.fullmatch(name):
-        raise RecordingError(f"an episode is called {name[:100]!r}, which is no id\nExport it again.")
+        raise RecordingError(f"an episode is called {name[:100]!r}, which is not an id\nExport it again.")
     try:
         steps = list(_steps(description, rows))
         if not steps or len(rows.frame_hashes) != len(steps) + 1:

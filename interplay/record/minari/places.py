@@ -87,6 +87,6 @@ def metadata(folder: Path) -> dict[str, Any]:
             raise ValueError("it names no dataset_id")
     except (OSError, ValueError, RecursionError) as error:
         raise RecordingError(
-            f"{folder / METADATA} is no description of a data set: {error}\nFetch or export it again."
+            f"{folder / METADATA} is not a description of a data set: {error}\nFetch or export it again."
         ) from error
     return document

@@ -99,7 +99,7 @@ def teams_section(plays: Sequence[Play]) -> Section:
         ),
         tuple(rows),
         "A team's score is the mean of what its seats earned, so that games which give both the same and games which do not "
-        "read alike. From and to: Student's 95 % interval of the mean over games. Who sat where does not count here; the "
+        "read alike. From and to: Student's 95 % interval of the mean over games. Seats do not count here; the "
         "table of every agent with every other, seat by seat, is interplay report crossplay TASK.",
     )
     said = f"n = {amount(len(found), 'game')} of several seats, in {amount(len(by_task), 'task')}."

@@ -199,7 +199,7 @@ def shown(value: str) -> str:
 def check_outcome(outcome: str) -> None:
     """Raises StudyError for a word that is not an outcome."""
     if outcome not in OUTCOMES:
-        raise StudyError(f"{outcome!r} is no way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
+        raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
 
 
 def check_ended(arrival: Arrival, channel: str) -> None:
