@@ -42,7 +42,7 @@ MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "lost_share": (
         "Frames lost",
         "Share of a game's frame times in which no step was made, because something was late.",
-        lambda share: f"{plain_number(100 * share)} %",
+        lambda share: "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %",
     ),
     "active_share": (
         "Active time",

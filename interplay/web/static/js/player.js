@@ -603,7 +603,7 @@ class Player {
       if (!response?.ok) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
       const place = page.querySelector(".own-score .counts"), isChecking = page.querySelector(".class-scores [role=status]");
-      if (place && isChecking) box.textContent ||= "Your place among the high scores is being checked.";
+      if (place && isChecking) box.textContent ||= "The high scores are being checked.";
       else if (place) box.replaceChildren(place);
       if (!isChecking) return;
       await new Promise((then) => setTimeout(then, PLACE_EVERY_MS));
