@@ -100,7 +100,7 @@ def test_an_agent_plays_at_once(windows):
     page.locator("[data-end]:not([hidden])").wait_for()
     page.keyboard.press("Enter")  # again
     page.locator("[data-start]:not([disabled])").press("Enter")
-    page.get_by_role("button", name="Play with an agent").click()
+    page.locator("[data-lobby-agent]").click()
     playing(page)
     assert page.locator("[data-seats]").inner_text().endswith("An agent (scripted) plays right paddle.")
     assert not page.locator("[data-lobby]").is_visible()
