@@ -459,9 +459,9 @@ def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, pictur
     page.locator("#player[data-state=playing]").wait_for(timeout=60_000)
     touch = context.new_cdp_session(page)
 
-    def hold(selector: str, dx: float = 0.5) -> None:
+    def hold(selector: str) -> None:
         box = page.locator(selector).bounding_box()
-        point = {"x": box["x"] + box["width"] * dx, "y": box["y"] + box["height"] / 2}
+        point = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
         page.wait_for_timeout(300)
         picture(page, "play-touch-phone")
@@ -470,7 +470,7 @@ def test_fingers_press_the_buttons_of_a_phone(chromium, server, recorded, pictur
     check_that_all_controls_are_on_the_screen(page, "[data-button=RIGHT]")  # up and down do nothing here
     hold("[data-button=FIRE]")
     hold("[data-button=RIGHT]")
-    hold(".dpad", 0.05)
+    hold("[data-button=LEFT]")
     page.locator("[data-finish]").tap()
     page.locator("[data-ask-yes]").tap()
     page.locator("[data-end-title]").wait_for()
