@@ -279,7 +279,7 @@ class Side(Collector):
         self._band = band
         self.statistic = Statistic(
             f"{side}_side", f"Time on the {side}", "float", "", None, is_share=True,
-            description=f"The share of the time in which you were on the {side} of the screen.",
+            description=f"The share of the time in which you were on the {side} of the screen. The middle counts for both.",
         )  # fmt: skip
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from interplay import __version__
 from interplay.study.feedback import KINDS, FeedbackBox, FeedbackError, TooMuchFeedbackError, feedback_csv
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import pupil_of
+from interplay.web.desk.access import desk
 from interplay.web.forms import FormFields, is_own_address, see_other, sentence
 from interplay.web.identity import current_operator, known_participant, network_of
 from interplay.web.rates import Rate
@@ -64,10 +65,7 @@ def feedback(request: Request) -> Response:
     if not current_operator(request):
         return see_other("/operator?next=/moderation/feedback")
     box: FeedbackBox = request.app.state.feedback
-    return render(
-        request, "feedback_list.html", "Moderation", headers={"Cache-Control": "no-store"},
-        known=box.all(limit=SHOWN), most=SHOWN,
-    )  # fmt: skip
+    return desk(request, "feedback_list.html", "/moderation/feedback", known=box.all(limit=SHOWN), most=SHOWN)
 
 
 @router.get("/moderation/feedback.csv")

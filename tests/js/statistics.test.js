@@ -13,6 +13,8 @@ test("a value is read in its unit", () => {
   assert.equal(readableValue(of("int", { unit: "lives" }), 2), "2"); // "Lives lost" says it
   assert.equal(readableValue(of("float", { unit: "m" }), 12.34), "12.3 m");
   assert.equal(readableValue(of("float", { is_share: true }), 0.476), "48 %");
+  const share = of("float", { is_share: true });
+  assert.deepEqual([0.815, 0.185, 0.825, 0.175].map((part) => readableValue(share, part)), ["82 %", "18 %", "82 %", "18 %"]);
   assert.equal(readableValue(of("duration", { unit: "s" }), 65.9), "1:05");
 });
 

@@ -8,7 +8,9 @@ function wheel() {
   const button = { hidden: true, textContent: "", addEventListener: () => {}, blur: () => {} };
   /** @type {string[]} */
   const asked = [];
-  return { button, asked, wheel: new Wheel(/** @type {any} */ (button), { KeyW: "UP" }, (who) => asked.push(who)) };
+  /** @type {{bindings: Record<string, string>}} */
+  const held = { bindings: { KeyW: "UP" } };
+  return { button, asked, held, wheel: new Wheel(/** @type {any} */ (button), held, (who) => asked.push(who)) };
 }
 
 const key = (/** @type {string} */ code, repeat = false) => ({ code, repeat, preventDefault: () => {} });
@@ -30,6 +32,17 @@ test("each press asks for the other one, and a held key asks once", () => {
   shared.onMessage({ who: "me", agent: "scripted" });
   shared.press(key("KeyT"));
   assert.deepEqual(asked, ["me", "agent"]);
+});
+
+test("a key that a player gives to a button leaves the wheel, which takes the next one and says so", () => {
+  const { button, asked, held, wheel: shared } = wheel();
+  shared.onMessage({ who: "agent", agent: "scripted" });
+  held.bindings = { KeyT: "UP" };
+  shared.say();
+  assert.match(button.textContent, /Press G to play yourself/);
+  assert.equal(shared.press(key("KeyT")), false);
+  assert.equal(shared.press(key("KeyG")), true);
+  assert.deepEqual(asked, ["me"]);
 });
 
 test("an agent that fails at my seat takes the wheel away, one at another seat does not", () => {

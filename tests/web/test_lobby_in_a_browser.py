@@ -41,6 +41,9 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
     start(first)
     first.locator("[data-lobby]").wait_for()
     assert first.locator(".strip [data-state]").inner_text() == "waiting"
+    first.set_viewport_size({"width": 1366, "height": 480})
+    until(first, "document.querySelector('.screen .strip').getBoundingClientRect().bottom <= innerHeight")
+    first.set_viewport_size({"width": 1240, "height": 860})
     first.locator("[data-lobby-lines]", has_text="wait for a person, or play with an agent now").wait_for()
     second.goto("/")
     assert second.locator("[data-waiting]").inner_text() == "Somebody waits for a partner: Pong together (1 person)"
@@ -66,13 +69,15 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
     picture(first, "the-end-of-a-game-for-two", full_page=False)
 
 
-def test_both_who_played_to_the_end_play_again_together(windows):
+def test_both_who_played_to_the_end_play_again_together(windows, picture):
     first, second = windows
     start(first, task="two/short")
     second.goto(invitation(first))
     second.locator("[data-start]:not([disabled])").press("Enter")
     for page in windows:
         playing(page)
+    first.get_by_role("button", name="Again with the same partner").wait_for()
+    picture(first, "again-with-the-same-partner")
     for page in windows:
         page.get_by_role("button", name="Again with the same partner").click()
         page.wait_for_load_state()

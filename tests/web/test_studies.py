@@ -113,7 +113,7 @@ def test_the_first_page_says_what_happens_how_long_and_for_how_much(client):
     assert "This server keeps your answers." in page
     unpaid = client.get(address()).text
     assert "Nothing is paid through this link: it is for volunteers." in unpaid
-    assert "Who comes from Mechanical Turk or Prolific gets 3.75 USD in total" in unpaid
+    assert "People who come from Mechanical Turk or Prolific get 3.75 USD in total" in unpaid
 
 
 def test_the_reference_of_the_ethics_board_is_shown_with_the_contact_at_the_beginning_and_at_the_end(archive, client):

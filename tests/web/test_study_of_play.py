@@ -172,7 +172,7 @@ def test_who_waited_for_a_partner_is_offered_to_leave_and_goes_with_the_code_for
     text = STUDY.replace("[pay]", "[waiting]\nafter_s = 90\npay = 0.40\n[pay]").replace("LEFT2", 'LEFT2", no_partner = "ALONE3')
     study = open_study(archive, text.replace("atari/breakout", "atari-two/space_invaders_cooperative"))
     welcome = client.get("/studies/points", params=PROLIFIC).text
-    assert "Who has waited 1 min 30 s may leave and gets 0.40 USD for waiting." in " ".join(welcome.split())
+    assert "Players who have waited 1 min 30 s may leave and get 0.40 USD for waiting." in " ".join(welcome.split())
     token = token_of(begin(client, study))
     assert "Leave, and get 0.40 USD for waiting" in client.get("/studies/points/play", params=token).text
     assert "Leave the study?" in client.get("/studies/points/leave", params=token).text
@@ -265,7 +265,7 @@ def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_noth
     open_study(archive, STUDY)
     page = " ".join(client.get("/studies/points").text.split())
     assert (
-        "Nothing is paid through this link: it is for volunteers. Who comes from Prolific gets 0.75 USD when it is complete."
+        "Nothing is paid through this link: it is for volunteers. People who come from Prolific get 0.75 USD when it is complete."
         in page
     )
     page = " ".join(client.get("/studies/points", params=PROLIFIC).text.split())

@@ -19,6 +19,7 @@ from interplay.study.scores.standing import bins
 from interplay.tasks import Task
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import classes_of, doing_now
+from interplay.web.desk.access import desk
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.identity import current_operator
 from interplay.web.plots import Histogram, histogram
@@ -47,8 +48,8 @@ def _list(request: Request, *, status: int = 200, problem: str = "", given: dict
     offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
     offered = [task for task in offered if task.env.is_playable and not to_install(task)]
     given = given or {"tasks": ["atari/breakout"], "scores": "yes"}
-    return render(
-        request, "classes.html", "Moderation", status=status, headers=_NO_STORE,
+    return desk(
+        request, "classes.html", "/classes", status=status,
         known=known, offered=offered, problem=problem, given=given, now=classes_of(request).now(),
     )  # fmt: skip
 

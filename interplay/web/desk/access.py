@@ -20,6 +20,8 @@ TABS = (
     ("/desk/search", "Search"),
     ("/desk/money", "Money"),
     ("/moderation", "Moderation"),
+    ("/classes", "Classes"),
+    ("/moderation/feedback", "Feedback"),
 )
 """The pages of the operator: address, and name."""
 

@@ -11,7 +11,7 @@ WIDTH, HEIGHT, LEFT, TOP = 640, 190, 60, 10
 NUM_COLOURS = 8
 """Classes `part-0` to `part-7`; the smallest parts beyond share the last, as "others"."""
 OTHERS = "others"
-_HALF_DAY = 18
+_HALF_DAY = 26
 """Half of what the text of a day takes."""
 
 

@@ -42,7 +42,7 @@ MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "lost_share": (
         "Frames lost",
         "Share of a game's frame times in which no step was made, because something was late.",
-        lambda share: f"{100 * share:.1f} %",
+        lambda share: "under 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %",
     ),
     "active_share": (
         "Active time",
@@ -209,7 +209,7 @@ def cumulative(hours: Iterable[Hours]) -> Chart | None:
             lines[name].append((place, sums[index]))
     most = max(*sums, 1e-9)
     across = Axis(0, len(order) - 1, [(0, order[0][5:]), (len(order) - 1, order[-1][5:])])
-    up = Axis(0, most, [(most * part, f"{most * part:.3g} h") for part in (0, 0.5, 1)])
+    up = Axis(0, most, [(most * part, f"{most * part:.2g} h") for part in (0, 0.5, 1)])
     return chart([], lines, across, up)
 
 

@@ -176,8 +176,14 @@ export class VideoPair {
     this.state = { left: "loading", right: "loading" };
     this.failures = { left: 0, right: 0 };
     this.ticked = 0;
+    /** Whether the left video is in view, and whether a pair that loops has still to begin by itself. */
+    this.isSeen = this.begins = false;
     /** @type {Viewing | null} */
     this.viewing = null;
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.isSeen = isIntersecting;
+      this.#begin();
+    }, { threshold: 0.5 }).observe(left);
     for (const side of /** @type {const} */ (["left", "right"])) this.#watch(side);
   }
 
@@ -189,6 +195,7 @@ export class VideoPair {
       video.currentTime = sidePosition(this.position, this.lengths[side]);
       if (this.lengths.left && this.lengths.right) this.left.preload = this.right.preload = "auto";
       this.#set(side, "ready");
+      this.#begin();
     });
     // Waiting for data: hold the other one, so that neither runs ahead.
     video.addEventListener("waiting", () => {
@@ -235,6 +242,11 @@ export class VideoPair {
     return this.position >= this.lengths[side] - 0.05;
   }
 
+  /** A pair that loops plays as soon as it is loaded and in view, once: who stops it then has stopped it. */
+  #begin() {
+    if (this.begins && this.isSeen && !this.isHeld) this.play();
+  }
+
   /** Ask for a video again. @param {Side} side */
   retry(side) {
     this.failures[side] = 0;
@@ -279,6 +291,7 @@ export class VideoPair {
     this.viewing = viewing;
     this.state = { left: "loading", right: "loading" };
     this.failures = { left: 0, right: 0 };
+    this.begins = this.loops && !matchMedia("(prefers-reduced-motion: reduce)").matches;
     // On a slow connection both lengths come first, so that one can begin to look; the rest follows.
     this.left.preload = this.right.preload = isSlow() ? "metadata" : "auto";
     this.left.src = left;
@@ -293,6 +306,7 @@ export class VideoPair {
 
   play() {
     if (!this.duration) return;
+    this.begins = false;
     if (this.position >= this.duration - 0.05) this.#place(0);
     this.playing = true;
     this.ticked = performance.now();

@@ -63,6 +63,8 @@ const RATE_OVER_MS = 2000;
 const TAP_FINGER = -2;
 /** The Escape that closed a screen may come again, as a key or as the pointer's release. */
 const AFTER_CLOSING_MS = 150;
+/** How often the page asks for the player's place after a game, and how many times. */
+const PLACE_EVERY_MS = 3000, PLACE_LOOKS = 20;
 /** Keys that move a page. */
 const SCROLLS = /^(Arrow|Page|Home|End|Space)/;
 /** The button that opens the inventory, and closes whatever is open. */
@@ -150,7 +152,7 @@ class Player {
     const { partner } = root.dataset.enrolment ? { partner: "" } : agentsWanted();
     if (together && partner) together.textContent = `An agent (${partner}) plays with you. Press Start when you are ready.`;
     this.lobby = new Lobby(root, (isInTime) => (isInTime ? this.seat?.send({ type: "partner" }) : this.#startWithAgent()), () => this.seat?.send({ type: "quit" }), task.partner !== null);
-    this.wheel = new Wheel(need(root, "[data-wheel]"), task.bindings, (who) => this.seat?.send({ type: "wheel", who }));
+    this.wheel = new Wheel(need(root, "[data-wheel]"), this.held, (who) => this.seat?.send({ type: "wheel", who }));
     this.lastSentMs = 0;
     this.lives = -1;
     /** @type {Record<string, number | null>} statistics as the server last said them */
@@ -420,6 +422,7 @@ class Player {
     const shown = need(this.root, "[data-seats]");
     shown.hidden = false;
     shown.textContent = note;
+    this.fit(); // the strip may need another line
     this.#wait();
     if (this.state === "paused") return this.#tell();
     if (this.state !== "connecting" && (this.state !== "countdown" || !isAwaited(others))) return;
@@ -564,6 +567,7 @@ class Player {
     const wasTogether = this.seats.some((one) => one.seat !== this.mySeat && one.state !== "agent" && one.state !== "open");
     if (together instanceof HTMLElement) together.hidden = ended.goes_on === true || !wasTogether;
     if (!ended.goes_on && !this.root.dataset.enrolment) this.#showCheck(ended.episode);
+    this.#showPlace();
     const compare = this.root.querySelector("[data-compare]");
     if (ended.may_ask && compare instanceof HTMLElement) askToCompare(compare, { token: this.seat?.token });
     const milestones = this.root.querySelector("[data-milestones]");
@@ -589,6 +593,21 @@ class Player {
     box.textContent = words;
     box.hidden = false;
     this.announce(words);
+  }
+
+  /** The player's place among the high scores, where there are any, once the games of their list are checked. */
+  async #showPlace() {
+    const box = this.root.querySelector("[data-end-place]");
+    for (let looked = 0; box && looked < PLACE_LOOKS; looked++) {
+      const response = await fetch(`/scores/${this.task.id}`).catch(() => null);
+      if (!response?.ok) return;
+      const page = new DOMParser().parseFromString(await response.text(), "text/html");
+      const place = page.querySelector(".own-score .counts"), isChecking = page.querySelector(".class-scores [role=status]");
+      if (place && isChecking) box.textContent ||= "The high scores are being checked.";
+      else if (place) box.replaceChildren(place);
+      if (!isChecking) return;
+      await new Promise((then) => setTimeout(then, PLACE_EVERY_MS));
+    }
   }
 
   // --- pictures -----------------------------------------------------------------------------------------------------
@@ -657,7 +676,7 @@ class Player {
     const width = this.screen.fit(this.view.clientWidth, this.#room(), this.smooth);
     this.screenCard.style.setProperty("--picture", `${width}px`); // the hotbar's buttons lie over the drawn one
     this.drawing?.fit();
-    if (this.wasLive && !this.#isFull) this.screenCard.scrollIntoView({ block: "nearest" });
+    if ((this.wasLive || this.state === "connecting") && !this.#isFull) this.screenCard.scrollIntoView({ block: "nearest" });
   }
 
   // --- drawn in this browser ----------------------------------------------------------------------------------------
@@ -929,6 +948,7 @@ class Player {
     if (!this.options) return;
     const { values, bindings } = this.options, isHere = this.drawing?.isShown === true;
     this.held.bindings = bindings;
+    this.wheel.say();
     this.mouse.turn.sensitivity = values.sensitivity;
     this.mouse.turn.inverted = values.inverted;
     this.drawing?.set(values.fov, values.gui);

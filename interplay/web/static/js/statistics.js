@@ -22,6 +22,9 @@ const SHOWN_ELSEWHERE = "score";
 /** A longer unit is a word, which the title says already. */
 const MAX_SYMBOL = 2;
 
+/** Halves go to the even number, so that 81.5 and 18.5 are 100 together, and as Python writes them. */
+const percent = new Intl.NumberFormat("en", { maximumFractionDigits: 0, roundingMode: "halfEven" });
+
 /**
  * A value with its unit: `12 m`, `48 %`, `1:05`; a dash where it says nothing yet.
  * @param {StatisticFacts} statistic
@@ -29,7 +32,7 @@ const MAX_SYMBOL = 2;
  */
 export function readableValue(statistic, value) {
   if (value == null) return "–";
-  if (statistic.is_share) return `${Math.round(100 * value)} %`;
+  if (statistic.is_share) return `${percent.format(100 * value)} %`;
   if (statistic.kind === "duration") return clock(Math.floor(value));
   const number = (statistic.kind === "int" ? value : Math.round(10 * value) / 10).toLocaleString("en");
   return statistic.unit.length > MAX_SYMBOL || !statistic.unit ? number : `${number} ${statistic.unit}`;

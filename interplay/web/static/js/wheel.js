@@ -14,19 +14,24 @@ export function wheelCode(bindings) {
 export class Wheel {
   /**
    * @param {HTMLElement} button shown while there is an agent
-   * @param {Record<string, string>} bindings of the game's keys
+   * @param {{bindings: Record<string, string>}} held the game's keys, which a player may change
    * @param {(who: "me" | "agent") => void} ask tells the server who shall act
    */
-  constructor(button, bindings, ask) {
+  constructor(button, held, ask) {
     this.button = button;
-    this.code = wheelCode(bindings);
+    this.held = held;
     this.ask = ask;
     /** @type {"me" | "agent" | null} who acts; null where there is no agent to share with */
     this.who = null;
+    this.agent = "";
     button.addEventListener("click", () => {
       button.blur(); // the space bar is a game key
       this.turn();
     });
+  }
+
+  get code() {
+    return wheelCode(this.held.bindings);
   }
 
   /** Ask for the other one of the two. */
@@ -51,6 +56,14 @@ export class Wheel {
    */
   onMessage({ who, agent }) {
     this.who = who;
+    this.agent = agent;
+    return this.say();
+  }
+
+  /** Who acts, and by which key that changes. @returns {string} */
+  say() {
+    const { who, agent } = this;
+    if (who === null) return "";
     const key = this.code.replace("Key", "");
     const [now, next] = who === "me" ? ["You play", `let ${agent} play`] : [`The agent ${agent} plays`, "play yourself"];
     this.button.hidden = false;

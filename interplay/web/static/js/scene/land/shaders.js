@@ -340,8 +340,9 @@ void main() {
         l = max(l, vec3(uintBitsToFloat(more(state).z) * 0.95));
         if (c == selected) {
           if (side < 6) {
-            float w = max(0.011, best * num[PIXEL] * 0.9);
-            ivec3 near = ivec3(lessThan(h - e0, vec3(w))) | ivec3(lessThan(e1 - h, vec3(w)));
+            vec3 slant = d / dot(d, vec3(NORMAL[side])); // stretches a pixel along each axis of the face
+            vec3 w = clamp(best * num[PIXEL] * 1.1 * sqrt(1.0 + slant * slant), 0.011, 0.15);
+            ivec3 near = ivec3(lessThan(h - e0, w)) | ivec3(lessThan(e1 - h, w));
             if (near.x + near.y + near.z >= 2) l *= 0.3;
           } else l *= 1.18;
         }
