@@ -264,10 +264,8 @@ def test_until_a_blind_study_is_closed_nobody_reads_who_played_its_episodes(clie
 def test_a_study_by_its_open_link_says_what_it_pays_and_that_this_link_pays_nothing(client, archive):
     open_study(archive, STUDY)
     page = " ".join(client.get("/studies/points").text.split())
-    assert (
-        "Nothing is paid through this link: it is for volunteers. People who come from Prolific get 0.75 USD when it is complete."
-        in page
-    )
+    assert "Nothing is paid through this link: it is for volunteers." in page
+    assert "People who come from Prolific get 0.75 USD when it is complete." in page
     page = " ".join(client.get("/studies/points", params=PROLIFIC).text.split())
     assert "volunteers" not in page
     assert "0.75 USD when it is complete." in page
