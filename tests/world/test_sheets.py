@@ -8,8 +8,10 @@ import pytest
 
 from interplay.errors import NotFoundError
 from interplay.world.errors import WorldError
+from interplay.world.player import panels
 from interplay.world.registry import facts
-from interplay.world.render import icons, models, sheets, textures
+from interplay.world.registry.blocks import BY_NAME
+from interplay.world.render import icons, models, pieces, sheets, textures
 
 
 def as_png(pixels, **options):
@@ -47,6 +49,16 @@ def test_every_texture_that_can_be_asked_for_is_there_and_no_other(monkeypatch):
     monkeypatch.setattr(models, "texture", texture)
     models.models.__wrapped__()  # every state of every block
     assert asked == set(sheets.tiles("textures"))
+
+
+def test_every_other_picture_that_can_be_asked_for_is_there_and_no_other():
+    drawn = {name for name in icons.NAMES if not (icons.is_cube(name) or icons.is_boxes(name) or name in BY_NAME)}
+    assert drawn <= set(sheets.tiles("icons")) <= {*icons.NAMES, "xp_orb"}
+    filled = [f"mark:{share}{name}" for name in ("heart", "food", "armour") for share in ("", "half ", "no ")]
+    alone = {"hotbar", "chosen", "pointer", "offer", "no offer", "mark:bubble", "mark:pop", "flame", "arrow"}
+    assert set(sheets.pieces("display")) == {*filled, *alone, *(f"panel:{kind}" for kind in panels.KINDS)}
+    for kind in panels.KINDS:
+        assert pieces.sprite(f"panel:{kind}")[0].shape == (panels.panel(kind).height, panels.panel(kind).width, 4)
 
 
 def test_an_unknown_texture_gets_the_nearest_name():
@@ -114,6 +126,12 @@ def test_a_list_of_names_that_does_not_fit_its_picture_says_so(folder):
     (folder / "drawn.json").write_text('[["one", "two", "three"]]')
     with pytest.raises(WorldError, match=r"drawn\.png is 32 x 16 pixels, but drawn\.json names pictures for 48 x 16"):
         sheets.tiles("drawn")
+    (folder / "drawn.json").write_text('[{"name": "one", "box": [0, 0, 33, 16]}]')
+    facts.table.cache_clear()
+    with pytest.raises(
+        WorldError, match=r"drawn\.json has 'one' at \[0, 0, 33, 16\] \(x, y, width, height\), beyond the 32 x 16"
+    ):
+        sheets.pieces("drawn")
     (folder / "torn.json").write_text("[[")
     with pytest.raises(WorldError, match=r"(?s)table .*torn\.json cannot be read: .*install the package again"):
         facts.table("torn")

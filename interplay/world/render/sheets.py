@@ -17,6 +17,8 @@ from numba import njit
 from interplay.world.errors import WorldError
 from interplay.world.registry.facts import table
 
+Colour = tuple[int, int, int]
+"""Red, green and blue, 0 to 255."""
 SIDE = 16
 """Pixels across textures and items."""
 _RGBA = (8, 6, 0)
@@ -104,3 +106,22 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
         for y, row in enumerate(rows)
         for x, one in enumerate(row)
     }
+
+
+@cache
+def pieces(name: str) -> Mapping[str, np.ndarray]:
+    """The pictures of a file with all sizes: name -> uint8, shape (H, W, 4). Its JSON file has x, y, width and height of each.
+
+    Raises:
+        WorldError: If the files cannot be read, or do not fit together.
+    """
+    sheet, found = picture(name), {}
+    for row in table(name):
+        x, y, width, height = row["box"]
+        found[row["name"]] = sheet[y : y + height, x : x + width]
+        if found[row["name"]].shape[:2] != (height, width):
+            raise WorldError(
+                f"{name}.json has {row['name']!r} at {row['box']} (x, y, width, height), beyond the "
+                f"{sheet.shape[1]} x {sheet.shape[0]} pixels of {name}.png"
+            )
+    return found
