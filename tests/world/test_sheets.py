@@ -121,6 +121,15 @@ def test_a_damaged_or_missing_picture_says_what_to_do(folder, change, text):
         sheets.picture("drawn")
 
 
+def test_a_state_without_boxes_says_so(monkeypatch):
+    row = {"turned": "", "by": ["facing", "lit"], "boxes": {"north,true": []}}
+    monkeypatch.setattr(models, "_row", lambda _: (row, ""))
+    with pytest.raises(
+        WorldError, match=r"models\.json has no boxes 'north,false' for lamp; expected all values of facing, lit"
+    ):
+        models._look("lamp", {"facing": "north", "lit": "false"}, 0)
+
+
 def test_a_list_of_names_that_does_not_fit_its_picture_says_so(folder):
     (folder / "drawn.png").write_bytes(as_png(np.zeros((16, 32, 4), np.uint8)))
     (folder / "drawn.json").write_text('[["one", "two", "three"]]')
