@@ -27,7 +27,8 @@ from golden import looks, measure
 from interplay.record import Episode
 from interplay.record.verify import verify_file
 from interplay.world import Renderer, World, compiling
-from interplay.world.render import skins
+from interplay.world.registry.facts import table
+from interplay.world.render import bodies
 from interplay.world.render.daylight import brightness, of_sky
 
 SIZES = {(640, 360): Fraction(2), (128, 128): None}
@@ -51,9 +52,7 @@ def pictures(folder: Path) -> dict[str, str]:
             found[f"{path.stem} {size}"] = _hash(Renderer(size).frame(World.restore(path.read_bytes()), scale))
     found["textures"] = looks()["textures"]
     found["light"] = _hash(np.array([brightness(of_sky(time, "rain")) for time in range(0, 24_000, 500)]))
-    faces = [
-        face for name, (_, make) in skins.BODIES.items() if name != "item" for part in make(0, 0).parts for face in part.faces
-    ]
+    faces = [face for row in table("bodies") for part in bodies.body(row["name"]).parts for face in part.faces]
     found["skins"] = _hash(np.concatenate([face.reshape(-1) for face in faces]))
     return found
 

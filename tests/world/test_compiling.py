@@ -12,11 +12,13 @@ import pytest
 
 from interplay.world import compiling
 
+SOURCES = ("world/grid/physics.py", "world/errors.py", "world/data/shapes.json", "world/data/font.png", "envs/automatic.py")
+
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with a world of two modules and a table, and one kernel elsewhere."""
-    for name in ("world/grid/physics.py", "world/errors.py", "world/data/shapes.json", "envs/automatic.py"):
+    """A package with a world of two modules, a table and a picture, and one kernel elsewhere."""
+    for name in SOURCES:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
     monkeypatch.setattr(compiling, "_HERE", tmp_path / "world")
@@ -25,7 +27,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("name", ["world/grid/physics.py", "world/errors.py", "world/data/shapes.json", "envs/automatic.py"])
+@pytest.mark.parametrize("name", SOURCES)
 def test_any_changed_source_or_table_wants_another_stamp(package: Path, name: str) -> None:
     before = compiling._stamp()
     assert compiling._stamp() == before

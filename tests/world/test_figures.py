@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from perspective import focal, project
 
+from interplay.errors import NotFoundError
 from interplay.world.registry import entity_types
 from interplay.world.registry.blocks import state_of
 from interplay.world.registry.entity_types import KINDS
-from interplay.world.render import figures, skins
+from interplay.world.registry.facts import table
+from interplay.world.render import bodies, figures
 from interplay.world.render.camera import Camera
 from interplay.world.state import ENTITY, Player
 
@@ -57,13 +59,25 @@ def test_every_kind_can_be_seen(world, name):
 
 def test_all_variants_of_all_mobs_look_different():
     for name in ("sheep", "villager", "rabbit", "cat", "horse"):
-        number, make = skins.BODIES[name]
-        looks = {b"".join(face.tobytes() for part in make(v, skins.PLAIN).parts for face in part.faces) for v in range(number)}
+        number = bodies.num_variants(name)
+        looks = {b"".join(face.tobytes() for part in bodies.body(name, v).parts for face in part.faces) for v in range(number)}
         assert len(looks) == number, name
 
 
-def test_every_mob_of_the_world_has_a_likeness_of_its_own():
-    assert set(skins.BODIES) == {*entity_types.MOBS, "arrow", "player"}
+def test_every_mob_of_the_world_has_a_body_in_all_its_looks():
+    bodies_of_all = {row["name"] for row in table("bodies")}
+    assert bodies_of_all == {*entity_types.MOBS, "arrow", "player", "arm", "portrait"}
+    variants = {"sheep": 16, "villager": 15, "rabbit": 6, "cat": 11, "horse": 7, "player": 6}
+    for name in bodies_of_all:
+        assert bodies.num_variants(name) == variants.get(name, 1)
+        for variant in range(variants.get(name, 1)):
+            for mark in (bodies.PLAIN, bodies.MARKED, bodies.CROSS):
+                assert bodies.body(name, variant, mark).parts
+
+
+def test_an_unknown_body_gets_the_nearest_name():
+    with pytest.raises(NotFoundError, match="unknown body 'shep'; did you mean 'sheep'"):
+        bodies.body("shep")
 
 
 def test_tame_wolves_wear_a_collar_and_angry_ones_have_red_eyes(world):

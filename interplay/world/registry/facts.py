@@ -7,8 +7,20 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from interplay.world.errors import WorldError
+
 
 @cache
-def table(name: str) -> list[dict[str, Any]]:
-    """One table of `interplay/world/data`, by the name of its file: `blocks`, `items`, `recipes`, `sprites`, `models`, ..."""
-    return json.loads((resources.files("interplay.world") / "data" / f"{name}.json").read_text(encoding="utf-8"))
+def table(name: str) -> list[Any]:
+    """One table of `interplay/world/data`, by the name of its file: `blocks`, `items`, `recipes`, `textures`, `models`, ...
+
+    Raises:
+        WorldError: If it cannot be read.
+    """
+    file = resources.files("interplay.world") / "data" / f"{name}.json"
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WorldError(
+            f"the table {file} cannot be read: {error}\nMend what it says, or install the package again."
+        ) from error

@@ -34,8 +34,8 @@ from interplay.world.player import clicks, inventory, screens
 from interplay.world.registry import trades
 from interplay.world.registry.blocks import name_of
 from interplay.world.registry.items import BY_NAME
-from interplay.world.render import exact, figures, font
-from interplay.world.render.skins import FRONT, Body, Colour, Part, coated, paint, patches
+from interplay.world.render import bodies, exact, figures, font
+from interplay.world.render.sheets import Colour
 from interplay.world.state import OFFHAND, Player, Stack
 
 if TYPE_CHECKING:
@@ -50,8 +50,6 @@ PORTRAIT = (49, 70)
 """Width and height of the player's portrait."""
 PORTRAIT_EYE, PORTRAIT_FOV = (0.0, 1.0, 0.0), 17.0
 """Where the portrait is seen from, looking along +z, and how many degrees it is high."""
-SHIRT: Colour = (190, 106, 52)
-"""Of the player, whose sleeve the bare hand shows."""
 CHOSEN: Colour = (250, 240, 214)
 
 
@@ -59,13 +57,7 @@ CHOSEN: Colour = (250, 240, 214)
 @cache
 def _arm() -> int:
     """The bare arm, as a model of figures."""
-    arm = Part((0, 0, 0), (-2, -12, -2, 2, 2, 2), (206, 156, 122), grain=4)
-    coated([arm], "arm")
-    for face in range(6):
-        rows = arm.faces[face].shape[0]
-        if rows > 4:
-            arm.faces[face][:6, :, :3] = (arm.faces[face][:6, :, :3] * 0.1 + np.array(SHIRT) * 0.9).astype(np.uint8)
-    return figures.WARDROBE.add(Body([arm]))
+    return figures.WARDROBE.add(bodies.body("arm"))
 
 
 def hand(world: World, gamma: float = 0.0) -> np.ndarray | None:
@@ -125,27 +117,8 @@ def hand(world: World, gamma: float = 0.0) -> np.ndarray | None:
 
 @cache
 def _likeness() -> int:
-    """The player, as a model of figures: short hair, a teal shirt, brown trousers."""
-    skin, hair = (206, 156, 122), (52, 40, 44)
-    head = Part((0, 24, 0), (-4, 0, -4, 4, 8, 4), skin, head=True, grain=3)
-    body = Part((0, 12, 0), (-4, 0, -2, 4, 12, 2), SHIRT, grain=5)
-    arms = [Part((x, 22, 0), (-2, -10, -2, 2, 2, 2), skin, grain=4) for x in (6, -6)]
-    legs = [Part((x, 12, 0), (-2, -12, -2, 2, 0, 2), (58, 66, 92), grain=5) for x in (2, -2)]
-    parts = coated([head, body, *arms, *legs], "player")
-    for face in range(5):
-        rows = 8 if face == 4 else 2 if face == FRONT else 4
-        head.faces[face][:rows, :, :3] = np.array(hair) + (head.faces[face][:rows, :, :3].astype(int) % 5)
-    paint(head, FRONT, ["hhhhhhhh", "hhhhhhhh", "h......h", "........", ".wb..bw.", "...nn...", "..mmmm.."], {
-        "h": hair, "w": (250, 250, 250), "b": (52, 88, 140), "n": (176, 124, 94), "m": (160, 92, 80),
-    })  # fmt: skip
-    for arm in arms:
-        for face in range(4):
-            arm.faces[face][:4, :, :3] = np.clip(np.array(SHIRT) + (arm.faces[face][:4, :, :3].astype(int) % 7) - 3, 0, 255)
-    for leg in legs:
-        for face in range(4):
-            leg.faces[face][-2:, :, :3] = (74, 52, 38)
-    patches([body], (170, 92, 44), 0.15, "shirt")
-    return figures.WARDROBE.add(Body(parts))
+    """The player, as a model of figures."""
+    return figures.WARDROBE.add(bodies.body("portrait"))
 
 
 def _portrait(screen: Screen) -> list[float]:

@@ -101,11 +101,6 @@ def tan(x: float) -> float:
     return sin(x) / cos(x)
 
 
-def hypot(x: Any, y: Any) -> Any:
-    """The length of (x, y): numbers or arrays."""
-    return np.sqrt(x * x + y * y)
-
-
 def each(function: Callable[..., float], *values: Any) -> np.ndarray:
     """`function` of each entry of some arrays, which are broadcast: float64.
 

@@ -30,8 +30,8 @@ from interplay.world.registry.entity_types import (
     XP_ORB,
 )
 from interplay.world.registry.facts import table
-from interplay.world.render import daylight, exact, icons, skins
-from interplay.world.render.skins import Body, Part
+from interplay.world.render import bodies, daylight, exact, icons, sheets
+from interplay.world.render.bodies import Body, Part
 from interplay.world.state import ENTITY, MAX_ENTITIES
 
 if TYPE_CHECKING:
@@ -354,9 +354,9 @@ class Wardrobe:
 
     def mob(self, name: str, variant: int = 0, flags: int = 0) -> int:
         """The model of a mob with these bits of `ENTITY.flags`."""
-        num_variants, make = skins.BODIES[name]
-        mark = skins.MARKED if flags & (SHEARED | TAMED) else skins.CROSS if flags & ANGRY else skins.PLAIN
-        return self._model((name, variant % num_variants, mark), lambda: make(variant % num_variants, mark))
+        variant %= bodies.num_variants(name)
+        mark = bodies.MARKED if flags & (SHEARED | TAMED) else bodies.CROSS if flags & ANGRY else bodies.PLAIN
+        return self._model((name, variant, mark), lambda: bodies.body(name, variant, mark))
 
     def definitions(self, models: Sequence[int]) -> tuple[list[dict[str, int]], dict[str, np.ndarray]]:
         """What a browser needs to draw some models, one after another.
@@ -398,7 +398,7 @@ class Wardrobe:
 
         def make() -> Body:
             half = size / 2
-            part = Part((0, 0, 0), (-half, 0, -size / 32, half, size, size / 32), (0, 0, 0))
+            part = Part((-half, 0, -size / 32, half, size, size / 32))
             part.faces = [picture] * 6
             return Body([part])
 
@@ -411,7 +411,7 @@ class Wardrobe:
             parts = []
             for box, pictures in icons.boxes(name):
                 low, high = box[:3] * 16, np.maximum(box[3:], box[:3] + 0.001) * 16
-                part = Part((0, 0, 0), (low[0] - 8, low[1], low[2] - 8, high[0] - 8, high[1], high[2] - 8), (0, 0, 0))
+                part = Part((low[0] - 8, low[1], low[2] - 8, high[0] - 8, high[1], high[2] - 8))
                 part.faces = [_cut(picture, low, high, face) for face, picture in enumerate(pictures)]
                 parts.append(part)
             return Body(parts, size / 16)
@@ -439,9 +439,9 @@ def _cut(picture: np.ndarray | None, low: np.ndarray, high: np.ndarray, face: in
         start = min(15, max(0, round(first)))
         return slice(start, max(start + 1, min(16, round(last))))
 
-    rows = span(2, False) if face in (skins.TOP, skins.BOTTOM) else span(1, True)
-    across = 2 if face in (skins.RIGHT, skins.LEFT) else 0
-    return np.ascontiguousarray(picture[rows, span(across, face in (skins.LEFT, skins.BACK))])
+    rows = span(2, False) if face in (bodies.TOP, bodies.BOTTOM) else span(1, True)
+    across = 2 if face in (bodies.RIGHT, bodies.LEFT) else 0
+    return np.ascontiguousarray(picture[rows, span(across, face in (bodies.LEFT, bodies.BACK))])
 
 
 WARDROBE = Wardrobe()
@@ -647,7 +647,7 @@ def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
         model = WARDROBE.item(items[item]["name"] if 0 <= item < len(items) else "stone", 8.0)
         scale = 1.0 if WARDROBE.parts[WARDROBE.models[model, 0], SPRITE] else 0.55
     elif kind == XP_ORB:
-        model = WARDROBE.sprite("xp_orb", icons.orb(), 3.5)
+        model = WARDROBE.sprite("xp_orb", sheets.tiles("icons")["xp_orb"], 3.5)
     else:
         model = WARDROBE.sprite(name, icons.icon(name), 5.0)  # thrown things are items too
     _WORN[look] = float(model), scale

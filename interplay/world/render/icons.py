@@ -1,4 +1,4 @@
-"""A picture of every item: blocks as small cubes seen from above, everything else as a flat picture.
+"""A picture of every item: blocks as small cubes seen from above, everything else as a flat picture of `data/icons.png`.
 
 >>> icon("oak_planks").shape, icon("iron_pickaxe").dtype
 ((16, 16, 4), dtype('uint8'))
@@ -13,10 +13,9 @@ import numpy as np
 from interplay.errors import unknown_name
 from interplay.world.registry.blocks import BY_NAME, change, properties_of
 from interplay.world.registry.facts import table
-from interplay.world.render import models, sprites, textures
-from interplay.world.render.exact import hypot
+from interplay.world.render import models, sheets, textures
+from interplay.world.render.sheets import SIDE
 
-SIDE = 16
 ZOOM = 10.0
 """Pixels per block of a cube seen from its corner: it is then 14 wide and 16 high."""
 SHADES = (0.66, 0.66, 0.84, 0.84, 1.0, 0.5)
@@ -87,9 +86,7 @@ def _state(name: str) -> int:
 
 def _block(name: str) -> str | None:
     """The block an item is drawn as, if it is drawn as one."""
-    if name in BY_NAME and name in _KNOWN and sprites.of_item(name) is None:
-        return name
-    return None
+    return name if name in BY_NAME and name in _KNOWN and name not in sheets.tiles("icons") else None
 
 
 @cache
@@ -217,15 +214,9 @@ def icon(name: str, scale: int = 1) -> np.ndarray:
     short = name.removeprefix("minecraft:")
     if short not in _KNOWN:
         raise unknown_name("item", short[:100], NAMES)
-    picture = sprites.of_item(short)
+    picture = sheets.tiles("icons").get(short)
     if picture is None:
-        kind = int(models.models().kind[_state(short)]) if short in BY_NAME else -1
-        if short in ("barrier", "structure_void"):
-            picture = _sign_of_nothing(short)
-        elif is_cube(short) or is_boxes(short):
-            picture = _isometric(short, scale)
-        else:
-            picture = _flat(short) if kind >= 0 else sprites.sprite("lump", short)
+        picture = _isometric(short, scale) if is_cube(short) or is_boxes(short) else _flat(short)
     if picture.shape[0] != SIDE * scale:
         picture = np.repeat(np.repeat(picture, scale, 0), scale, 1)
     picture = picture.copy()
@@ -235,27 +226,4 @@ def icon(name: str, scale: int = 1) -> np.ndarray:
         picture[-3 * scale :, : 3 * scale] = (*(c // 2 for c in colour), 255)
         picture[-3 * scale : -scale, scale : 3 * scale] = (*colour, 255)
     picture.flags.writeable = False
-    return picture
-
-
-def _sign_of_nothing(name: str) -> np.ndarray:
-    """What cannot be seen in the world: a red ring with a bar, or a pale ghost of a cube."""
-    y, x = np.mgrid[0:SIDE, 0:SIDE] - 7.5
-    away = hypot(x, y)
-    letters = np.full((SIDE, SIDE), ".")
-    if name == "barrier":
-        letters[((away < 7) & (away > 4.6)) | ((abs(x - y) < 1.6) & (away < 5.5))] = "m"
-        return sprites.shaded(["".join(row) for row in letters], {"m": (214, 44, 40)}, name)
-    letters[(np.maximum(abs(x), abs(y)) < 6.6) & (np.maximum(abs(x), abs(y)) > 5) & ((x + y).astype(int) % 3 > 0)] = "m"
-    return sprites.shaded(["".join(row) for row in letters], {"m": (110, 190, 200)}, name)
-
-
-@cache
-def orb() -> np.ndarray:
-    """A drop of experience: uint8, shape (16, 16, 4)."""
-    y, x = np.mgrid[0:SIDE, 0:SIDE] - 7.5
-    away = hypot(x + 0.5, y + 0.5)
-    picture = np.zeros((SIDE, SIDE, 4), np.uint8)
-    for limit, colour in ((6.5, (60, 130, 30)), (5.4, (130, 220, 40)), (3.4, (214, 250, 90)), (1.8, (250, 255, 210))):
-        picture[away < limit] = (*colour, 255)
     return picture
