@@ -170,7 +170,7 @@ def test_a_model_that_refuses_stops_soon_and_plays_on_when_it_does_not(played):
 @pytest.mark.parametrize(
     ("budget", "calls", "why"),
     [
-        (evaluate.Budget(calls=5), 5, "the budget is spent: --max-calls 5; the same command with more goes on"),
+        (evaluate.Budget(calls=5), 5, "the budget is spent: --max-calls 5; run the same command with more to continue"),
         (evaluate.Budget(tokens=1), 1, "the budget is spent: --max-tokens 1;"),
         (evaluate.Budget(cost=1e-9, price=(1.0, 1.0)), 1, "the budget is spent: --max-cost"),
     ],
