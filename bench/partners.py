@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 from gymnasium.spaces import Discrete
 
 from interplay.agents.policy import load_policy, save_policy
+from interplay.envs import make
+from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
 
-NUM_ACTIONS = 18
 POLICY = "bench-partner"
 NUM_CALLS = 240
 
@@ -23,10 +25,12 @@ def make_policy(folder: Path, task: Task) -> None:
     from interplay.agents.networks import build
 
     torch.manual_seed(0)
+    with closing(make(task)) as env:
+        space = seat_spaces(env)[task.seats[1]]
+    assert isinstance(space, Discrete)
     encoder = {"name": "conv", "shape": [4, 84, 84]}
-    architecture = {"name": "feedforward", "encoder": encoder, "outputs": NUM_ACTIONS}
+    architecture = {"name": "feedforward", "encoder": encoder, "outputs": int(space.n)}
     details = {"architecture": architecture, "temperature": 1.0}
-    space = Discrete(NUM_ACTIONS)
     save_policy(folder, build(architecture), task=task, algorithm="none", observation="dqn", space=space, details=details)
 
 

@@ -21,8 +21,8 @@ frame of each game, the network alone, measured beside the same games before the
 fps of a player: frames over the time spent in games, within the window that starts when all play; every player counts.
 Lateness: a frame's arrival against a grid of exact frame times through that player's earliest frame.
 Players per core: as many as one core's time is enough for, all server processes together.
-Exit status 1 unless the bars are met. Pictures of the block world travel as JPEG, which is not exact, so those are not hashed;
-its bar is nine tenths of its rate, and how large its pictures stayed is said beside it.
+Exit status 1 unless the bars are met. Pictures of many colours, as the block world's, travel as JPEG, which is not exact, so
+those are not hashed; the block world's bar is nine tenths of its rate, and how large its pictures stayed is said beside it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from bench.partners import POLICY, make_policy
 from bench.served import served
 from interplay.tasks import find
 
-MIN_FPS = 59.9
+MIN_FPS_SHARE = 59.9 / 60
 MAX_LATENESS_P99_MS = 10.0
 MIN_SHARE_OF_RATE = 0.9
 """Of the block world's frames."""
@@ -148,7 +148,7 @@ def _meets_bars(measured: dict[str, Any]) -> bool:
     late = measured["lateness_ms"]["p99"]
     agents = measured.get("agents")
     return bool(
-        fps >= MIN_FPS
+        fps >= MIN_FPS_SHARE * measured["frame_rate_hz"]
         and late <= MAX_LATENESS_P99_MS
         and measured["frames_wrong"] == measured["frames_unlike"] == 0
         and (agents is None or (agents["late_share"] <= MAX_LATE_SHARE and agents["ratio"] >= MIN_RATIO_OF_CALLS))
@@ -224,8 +224,9 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
         if check:
             episode = str(seen["episode"])
             recorded = archive.get(episode).steps().column("frame_hash").to_numpy()
-            wrong += int((recorded[steps] != hashes).sum())
-            checked += len(steps)
+            exact = hashes != 0
+            wrong += int((recorded[steps] != hashes)[exact].sum())
+            checked += int(exact.sum())
             before = by_episode.get(episode, {})
             shared = [
                 before[step] == found for step, found in zip(steps.tolist(), hashes.tolist(), strict=True) if step in before

@@ -9,19 +9,21 @@ import json
 import os
 import time
 import urllib.request
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 from picows import WSFrame, WSListener, WSMsgType, WSTransport, ws_connect
 
 from bench.partners import POLICY, single_call_us
+from interplay.envs import make
 from interplay.play.client import request_session
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.connections.tokens import operator_token
 from interplay.play.workers.clock import Lateness
 from interplay.record.schema import frame_hash
-from interplay.tasks import find
+from interplay.tasks import Task, find
 
 NUM_WALKING_MASKS = 32
 """The first five buttons of the block world walk and jump."""
@@ -46,7 +48,14 @@ class Player(WSListener):
     """
 
     def __init__(
-        self, grant: dict[str, Any], crowdplay: bool, rng: np.random.Generator, num_masks: int, *, exact: bool = True
+        self,
+        grant: dict[str, Any],
+        crowdplay: bool,
+        rng: np.random.Generator,
+        num_masks: int,
+        *,
+        exact: bool,
+        in_colours: bool = False,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.welcomed: asyncio.Future[None] = loop.create_future()
@@ -59,7 +68,7 @@ class Player(WSListener):
         self._rng, self._num_masks, self._buttons = rng, num_masks, 0
         self._decoder: Any = None
         self._frames: list[bytes] = []
-        self._is_exact = exact and not crowdplay
+        self._is_exact, self._in_colours = exact and not crowdplay, in_colours
 
     async def connect(self, address: str) -> None:
         """Take the seat and wait for the welcome."""
@@ -96,6 +105,8 @@ class Player(WSListener):
             decoder = FrameDecoder(message["width"], message["height"], palette)
             self._decoder = _CrowdPlayDecoder() if self._crowdplay else decoder
             self.welcomed.set_result(None)
+        elif message["type"] == "palette":  # it only grows: the last one is right for all pictures
+            self._decoder.palette = palette_from_text(message["palette"])
         elif message["type"] == "ended":
             self.ended.set_result(message)
             self._transport.disconnect()
@@ -117,15 +128,15 @@ class Player(WSListener):
             self._transport.send(WSMsgType.BINARY, wire.pack_input(self._buttons, header.step, time.perf_counter() * 1000))
 
     def decoded(self) -> tuple[np.ndarray, dict[int, int]]:
-        """The hash of every frame, uint32, shape (F,), 0 where pictures are not exact; and their heights, with how many there
-        were. Once."""
+        """The hash of every frame as the recording hashes it, uint32, shape (F,), 0 where the picture is not exact; and their
+        heights, with how many there were. Once."""
         hashes, heights = np.zeros(len(self._frames), np.uint32), {}
         for number, message in enumerate(self._frames):
-            self._decoder.apply(message)
+            kind = self._decoder.apply(message).kind
             pixels = self._decoder.pixels
             heights[pixels.shape[0]] = heights.get(pixels.shape[0], 0) + 1
-            if self._is_exact:
-                hashes[number] = frame_hash(pixels)
+            if self._is_exact and kind != wire.JPEG_FRAME:
+                hashes[number] = frame_hash(self._decoder.frame().rgb() if self._in_colours else pixels)
         self._frames.clear()
         return hashes, heights
 
@@ -135,6 +146,7 @@ async def play(options: argparse.Namespace) -> None:
     token = operator_token(options.data)
     task = find(options.task)
     composed = task.keys.compose
+    in_colours = not composed and _gives_colours(task)
     rng = np.random.default_rng(options.seed)
     ready = asyncio.Event()
     over = asyncio.Event()
@@ -160,7 +172,7 @@ async def play(options: argparse.Namespace) -> None:
                 **wanted,
             )
             num_masks = NUM_WALKING_MASKS if composed else len(task.keys.table)
-            one = Player(grant, options.crowdplay, rng, num_masks, exact=not composed)
+            one = Player(grant, options.crowdplay, rng, num_masks, exact=not composed, in_colours=in_colours)
             address = "ws" + options.address.removeprefix("http") + grant["socket"]
             await one.connect(address)
             if first:
@@ -264,6 +276,13 @@ async def play(options: argparse.Namespace) -> None:
             **decided,
         }
     (options.out / "facts.json").write_text(json.dumps(facts))
+
+
+def _gives_colours(task: Task) -> bool:
+    """Whether a world's pictures are colours. The wire numbers those; recordings hash the picture as the world gives it."""
+    with closing(make(task)) as env:
+        env.reset(seed=0)
+        return env.view().palette is None
 
 
 def _partners(num_games: int, num_seats: int) -> list[str | None]:

@@ -340,7 +340,6 @@ def _served(http: httpx.Client, task: Task, judge: str) -> dict[str, Any]:
 
 
 def _returns(archive: interplay.record.Archive, match_id: str) -> tuple[float, float]:
-    """Returns of the left and right episodes of a match."""
     with archive.database.read() as session:
         match = judging.match_by_id(session, match_id)
     if match is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import copy
 import difflib
 import re
 import tomllib
@@ -36,10 +37,11 @@ def decoded(data: bytes) -> str:
     Raises:
         ValueError: If it is in another encoding; the message says the line and what to do.
     """
-    if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
+        bits = 32 if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else 16
         raise ValueError(
-            "line 1: the text is UTF-16, not UTF-8\nRemedy: save the file as UTF-8 "
-            "(in PowerShell: ... | Out-File -Encoding utf8 NEW), or:  iconv -f utf16 -t utf8 FILE > NEW"
+            f"line 1: the text is UTF-{bits}, not UTF-8\nRemedy: save the file as UTF-8 "
+            f"(in PowerShell: ... | Out-File -Encoding utf8 NEW), or:  iconv -f utf{bits} -t utf8 FILE > NEW"
         )
     data = data.removeprefix(codecs.BOM_UTF8)
     try:
@@ -86,9 +88,11 @@ def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str
         InterplayError: As `refuse`, naming `source`, if it is none.
     """
     try:
-        return tomllib.loads(text)
+        return copy.deepcopy(tomllib.loads(text))  # refuses tables that dotted keys nest deeper than others can read
     except tomllib.TOMLDecodeError as error:
         raise refuse(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
+    except RecursionError:
+        raise refuse(f"{source}: lists or tables stand in each other too many times\nRemedy: write it flatter.") from None
 
 
 class Table:

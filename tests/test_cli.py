@@ -38,6 +38,17 @@ def test_names_in_any_script_are_printed_whatever_the_locale_says(tmp_path):
     assert "1  \u00c4gent" in result.stdout.decode("utf-8")
 
 
+@pytest.mark.parametrize("options", [("--data", "D\u00e4ta"), ("--data", "data", "--database", "sqlite:///D\u00e4ta/x.db")])
+def test_a_path_that_the_locale_cannot_read_is_refused_in_words(tmp_path, options):
+    command = [sys.executable, "-m", "interplay", "play", "gymnasium/taxi", "--agent", "random", *options]
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    place = {"cwd": tmp_path, "env": dict(os.environ) | locale}
+    result = subprocess.run(command, capture_output=True, timeout=120, check=False, **place)
+    assert b"has characters that this locale (ascii) cannot read\nSet PYTHONUTF8=1 in the environment" in result.stderr
+    assert (result.returncode, b"Traceback" in result.stderr) == (2, False)
+    assert not (tmp_path / "D\u00e4ta").exists()
+
+
 @pytest.fixture
 def run(capsys) -> Callable[..., subprocess.CompletedProcess[str]]:
     """One call in this process."""

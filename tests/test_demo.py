@@ -50,5 +50,5 @@ def test_ctrl_c_ends_the_demonstration_with_one_line_and_stops_its_server(tmp_pa
     os.killpg(demo.pid, signal.SIGINT)  # as a terminal does
     left = [line for line in told if "play: " not in line and line.strip()]
     assert demo.wait(timeout=60) == 130
-    assert left == [f"Stopped. What was played is in {tmp_path / 'data'}; a new demonstration needs another folder.\n"]
+    assert left == [f"Stopped. The games are in {tmp_path / 'data'}; a new demonstration needs another folder.\n"]
     assert "Stopping" in (tmp_path / "data" / "server.log").read_text()

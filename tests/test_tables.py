@@ -83,6 +83,7 @@ def test_byte_order_marks_and_any_line_ends_are_read(tmp_path, content):
             "a = 1\n".encode("utf-16"),
             r"line 1: the text is UTF-16, not UTF-8\nRemedy: .*Out-File -Encoding utf8.*iconv -f utf16",
         ),
+        ("a = 1\n".encode("utf-32"), r"line 1: the text is UTF-32, not UTF-8\nRemedy: .*iconv -f utf32"),
         (
             "a = 1\nb = 2".encode("utf-16-le"),
             "line 1: a zero byte, so this is not a text file\nRemedy: save it as text, in UTF-8",
@@ -114,3 +115,6 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         read_text(tmp_path / "binary.toml", OddError, hint="")
     with pytest.raises(OddError, match=r"my.toml: not valid TOML: .*\nCheck quotes and brackets"):
         parse_toml("[x", "my.toml", OddError)
+    for deep in (f"x = {'[' * 3000}", f"{'a.' * 3000}a = 1", f"[{'a.' * 3000}a]"):
+        with pytest.raises(OddError, match=r"my.toml: lists or tables stand in each other too many times\nRemedy: write it"):
+            parse_toml(deep, "my.toml", OddError)

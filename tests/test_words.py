@@ -34,6 +34,7 @@ WORDS = {
     r"commonest": "most common",
     r"likeliest": "most likely",
     r"whoever runs": "the operator of",
+    r"parted by": "separated by",
     r"one's own": "your own",
     r"by itself in": "automatically",
 }
@@ -41,6 +42,14 @@ WORDS = {
 
 STILL: dict[str, int] = {}
 """File -> how many such words it still has. These numbers may only become smaller."""
+
+CLAUSE = re.compile(
+    r"(?:(?:\A|\n\s*\n|[.!?:;|*-]\s)\s*(?:Who|What|Whoever|Whatever)|;\s+(?:who|whoever))\s[^.?!;:|\n]*(?:\n[^.?!;:|\n]+)*[.;:](?!\*)"
+)
+"""A sentence whose subject is a clause ("Who plays ..., gets ..."); questions, headings and labels are none."""
+
+STILL_CLAUSES = {"interplay/web/templates/study.html": 1}
+"""File -> how many such sentences it still has. These numbers may only become smaller."""
 
 
 def prose(path: Path) -> str:
@@ -88,6 +97,21 @@ def test_what_users_read_uses_the_words_of_the_glossary():
     assert not mended, "these have no such words any more: take them off the list"
 
 
+def clauses_in(path: Path) -> list[str]:
+    """Sentences of a text that begin with a clause instead of a named subject."""
+    text = re.sub(r"</?(?:a|b|code|em|i|span|strong|time)\b[^>]*>", "", prose(path))
+    return [" ".join(found.group().split()) for found in CLAUSE.finditer(re.sub(r"<[^>]*>", "\n\n", text))]
+
+
+def test_sentences_name_their_subject():
+    texts = [path for path in [*read_by_users(), ROOT / "CHANGELOG.md"] if path.suffix in (".md", ".html")]
+    found = {str(path.relative_to(ROOT)): clauses_in(path) for path in texts}
+    new = {name: clauses for name, clauses in found.items() if len(clauses) > STILL_CLAUSES.get(name, 0)}
+    assert not new, "name the subject: 'Players who ...', 'Recordings that ...'"
+    mended = [name for name, count in STILL_CLAUSES.items() if len(found.get(name, ())) < count]
+    assert not mended, "these have fewer such sentences: take them off the list"
+
+
 def test_words_are_found_in_prose_and_in_errors_and_not_in_code(tmp_path):
     page, template, module = tmp_path / "page.md", tmp_path / "page.html", tmp_path / "module.py"
     page.write_text("Automatic\njudges and their `pool`.\n```python\nwhence = 1\n```\n")
@@ -96,3 +120,13 @@ def test_words_are_found_in_prose_and_in_errors_and_not_in_code(tmp_path):
     assert found_in(prose(template)) == {"of before": 1}
     module.write_text("pool = 'whence'\nraise ValueError(f'{pool} of before')\n")
     assert found_in(prose(module)) == {"of before": 1}
+
+
+def test_clauses_are_found_and_questions_headings_and_labels_are_not(tmp_path):
+    page, template = tmp_path / "page.md", tmp_path / "page.html"
+    page.write_text(
+        "# What is kept\n\nWhat is `kept`\nstays. What is it?\n\n**What is kept.** Games; who leaves goes.\n\n| What | who |\n"
+    )
+    assert clauses_in(page) == ["What is kept stays.", "; who leaves goes."]
+    template.write_text("<h2>What counts</h2><p>Stop. Who <b>plays</b> {{ now }} is paid.</p><p>What is wrong?</p>")
+    assert clauses_in(template) == [". Who plays is paid."]

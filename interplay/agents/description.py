@@ -3,7 +3,6 @@
 It says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
 observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
 Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.composed`).
-Version 1 of it, of earlier releases, knew one network of one discrete seat, and is read as such.
 """
 
 from __future__ import annotations
@@ -49,13 +48,11 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{REMEDY}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise PolicyError(f"policy {folder.name!r}: {path} does not describe a policy (no format {FORMAT!r})\n{REMEDY}")
-    if document.get("version") not in (1, VERSION):
+    if document.get("version") != VERSION:
         raise PolicyError(
-            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads 1 to {VERSION}\n"
+            f"policy {folder.name!r}: {path} has version {document.get('version')!r}, this Interplay reads version {VERSION}\n"
             "Upgrade Interplay, or train the policy again."
         )
-    if document["version"] == 1:
-        document = _upgraded(document, f"policy {folder.name!r}: {path}")
     for key, check in _CHECKS.items():
         if key in document or key not in _OPTIONAL:
             problem = check(document.get(key)) if key in document else "it is missing"
@@ -164,19 +161,3 @@ _CHECKS: dict[str, Callable[[Any], str]] = {
     "metrics": _table,
 }
 _OPTIONAL = {"coding", "embedding", "metrics"}
-
-
-def _upgraded(document: dict[str, Any], where: str) -> dict[str, Any]:
-    """A description of version 1 as one of today; what else is wrong in it stays wrong, and is found later."""
-    old = document.get("architecture")
-    if not isinstance(old, dict) or old.get("name") != "nature_cnn":
-        return document
-    number = old.get("num_actions")
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST_OUTPUTS:
-        expected = f"expected a whole number from 1 to {MOST_OUTPUTS}"
-        raise PolicyError(f"{where}: 'architecture': its 'num_actions' is {number!r}, {expected}\n{REMEDY}")
-    encoder = {"name": "conv", "shape": [old.get("in_channels", 4), 84, 84]}
-    return document | {
-        "architecture": {"name": "feedforward", "encoder": encoder, "outputs": number},
-        "actions": {"kind": "Discrete", "n": number, "start": 0},
-    }

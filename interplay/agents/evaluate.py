@@ -203,7 +203,7 @@ def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[
             except BrokenProcessPool:
                 raise AgentError(
                     f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
-                    f"What it had recorded is kept; seal it with:  interplay episodes repair --data {job.data}\n"
+                    f"Its recordings are kept; seal it with:  interplay episodes repair --data {job.data}\n"
                     "Run the same command again to play the missing games."
                 ) from None
 
@@ -231,7 +231,7 @@ def _play(archive: Archive, job: Job) -> str:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
             f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
-            f"It happened in {where.filename}, line {where.lineno}. What was recorded until then is sealed."
+            f"It happened in {where.filename}, line {where.lineno}. The steps until then are sealed."
         ) from error
     if job.video:
         archive.video(episode)

@@ -52,7 +52,7 @@ def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) 
     except OSError as error:
         raise AgentError(
             f"{folder} cannot be written to: {error.strerror}\n"
-            "What is whole stays. Make room, or name another folder:  --out DIR"
+            "Finished files stay. Make room, or name another folder:  --out DIR"
         ) from None
     return places
 

@@ -19,12 +19,12 @@ from interplay.cli.common import (
     working,
 )
 
-app = typer.Typer(add_completion=False, help="What can act.  Try:  interplay agents list", no_args_is_help=True)
+app = typer.Typer(add_completion=False, help="List agents, or import one.  Try:  interplay agents list", no_args_is_help=True)
 
 
 @app.callback()
 def agents() -> None:
-    """What can act.  Try:  interplay agents list"""
+    """List agents, or import one.  Try:  interplay agents list"""
 
 
 @app.command("list")
@@ -43,9 +43,9 @@ def list_agents(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None
 
 @app.command("import-vpt")
 def import_vpt(
-    model: Annotated[Path, typer.Argument(metavar="FILE.model", help="What says the sizes of the network.")],
+    model: Annotated[Path, typer.Argument(metavar="FILE.model", help="The `.model` file (sizes of the network).")],
     weights: Annotated[Path, typer.Argument(metavar="FILE.weights", help="Its weights.")],
-    name: Annotated[str, typer.Option(help="What to call it; it is kept in models/NAME.")],
+    name: Annotated[str, typer.Option(help="Its name; it is kept in models/NAME.")],
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -16,7 +16,7 @@ app = typer.Typer()
 def compile_kernels() -> None:
     """Compile the block world, once for this version on this machine: about a minute.  Try:  interplay compile
 
-    What is compiled is kept beside the package, in your cache folder where the package cannot be written, or in the folder that
+    Compiled code is kept beside the package, in your cache folder where the package cannot be written, or in the folder that
     NUMBA_CACHE_DIR names. If you skip this, the first game does it and waits.
     """
     from interplay.world import compiling

@@ -32,7 +32,7 @@ def demo(
         with stage_bars(counts=False) as report:
             result = run_demo(data, settings, report)
     except KeyboardInterrupt:
-        print(f"Stopped. What was played is in {data}; a new demonstration needs another folder.", file=sys.stderr)
+        print(f"Stopped. The games are in {data}; a new demonstration needs another folder.", file=sys.stderr)
         raise
     minutes = result.demonstration_steps / 60 / 60
     emit(

@@ -63,7 +63,7 @@ LabelsOption = Annotated[
 CutOption = Annotated[
     bool, typer.Option("--cut", help="Take what both have, where a video is longer than its lines or shorter.")
 ]
-WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Also those that the paper says are bad.")]
+WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Include recordings that the paper lists as faulty.")]
 
 
 @app.command()
@@ -74,7 +74,7 @@ def index(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """What a list has: recordings, players and sessions of each task, and how many are known to be bad.
+    """Show what a list has: recordings, players and sessions of each task, and how many are known to be bad.
 
     Try:  interplay demos index recordings --episodes .
     """
@@ -128,14 +128,15 @@ def get(
     out: Annotated[Path, typer.Option(help="Folder for the recordings; each task has a folder in it.")] = Path("recordings"),
     quota_mb: Annotated[
         float | None,
-        typer.Option(min=0.0, help="At most so many MB in each task's folder; no recording is begun that does not fit."),
+        typer.Option(min=0.0, help="Limit of each task's folder in MB; recordings that do not fit are skipped."),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="At most so many recordings of each task.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most N recordings of each task.")] = None,
     task: Annotated[str | None, typer.Option(help="One task: FindCave, MakeWaterfall, ...")] = None,
     with_bad: WithBadOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch recordings: lines and video of each. What is here is not fetched again, and what was cut off goes on at its byte.
+    """Fetch recordings: lines and video of each. Files that are here are not fetched again, and a file that was cut off
+    continues at its byte.
 
     Exit 1 when a recording could not be fetched.  Try:  interplay demos get find-cave-Jul-28.json --quota-mb 1000
     """

@@ -38,8 +38,8 @@ def embed(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what VPT sees in recordings: the latents of every picture, one file for each recording or episode. What is there
-    already is not done again, so a run that was stopped goes on with the same command.
+    """Write what VPT sees in recordings: the latents of every picture, one file for each recording or episode. Finished files
+    are not written again, so the same command continues a run that was stopped.
 
     Exit 1 when a recording could not be read; the others are embedded.
 

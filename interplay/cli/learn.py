@@ -415,7 +415,7 @@ def benchmark(
 ) -> None:
     """Train and measure every algorithm of a file on every task and seed; runs that exist already are kept.
 
-    After an interruption, run it again: it goes on. See the report with:  interplay report offline
+    After an interruption, run it again: it continues. See the report with:  interplay report offline
 
     Try:  interplay learn benchmark bench/tiny.toml
     """

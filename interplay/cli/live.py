@@ -60,12 +60,12 @@ def list_games(
 
 @app.command()
 def pause(
-    note: Annotated[str, typer.Option(help="What people read meanwhile, such as when you are back.")] = "",
+    note: Annotated[str, typer.Option(help="Text that people read meanwhile, such as when you are back.")] = "",
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let no new game begin on this data folder's server; games that are played go on.
+    """Pause new games on this data folder's server; games in progress continue.
 
     Try:  interplay live pause --note "We are back at 14:00 UTC."
     """

@@ -46,7 +46,7 @@ def play(
     ] = None,
     seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Episodes per seed.")] = 1,
-    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut episodes after so many seconds of play.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut episodes after this many seconds of play.")] = None,
     video: Annotated[bool, typer.Option("--video/--no-video", help="Make an mp4 of every episode.")] = True,
     out: Annotated[
         Path | None, typer.Option(help="Write DIR/TASK/seed_<n>.mp4 too, and beside each what happened, seed_<n>.jsonl.")
@@ -57,7 +57,7 @@ def play(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent play and record it. Run again after an interruption, it goes on with what is missing.
+    """Let an agent play and record it. Run again after an interruption, it continues with missing episodes.
 
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """
@@ -113,7 +113,6 @@ def play(
                     "num_steps": episode.num_steps,
                     "outcome": episode.outcome,
                     "outcome_check": episode.outcome_check,
-                    "automatic": episode.outcome_check,  # its earlier name, which scripts may read
                     "video": str(archive.video_path(episode.id)) if video else None,
                 }
                 for episode, earned in zip(episodes, returns, strict=True)

@@ -81,7 +81,7 @@ def rank(
     ] = None,
     method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName.trueskill,
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
-    resample: Annotated[UnitName, typer.Option("--resample", help="What is resampled.")] = UnitName.answers,
+    resample: Annotated[UnitName, typer.Option("--resample", help="Unit that is resampled.")] = UnitName.answers,
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
     normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,

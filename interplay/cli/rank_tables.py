@@ -61,7 +61,6 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
 
 
 def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
-    """One leaderboard."""
     is_skill = method == "trueskill"
     rows = board["leaderboard"]
     has_interval = any("score_low" in row for row in rows)

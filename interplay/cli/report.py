@@ -57,7 +57,7 @@ def bedd(
     recordings: Annotated[
         Path | None,
         typer.Option(
-            "--recordings", help="Folder of published recordings (find-cave/*.jsonl ...); what they did is counted too."
+            "--recordings", help="Folder of published recordings (find-cave/*.jsonl ...); their actions are counted too."
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the resamples behind the ratings' intervals.")] = 0,
@@ -90,7 +90,7 @@ def crowdplay(
         typer.Option(
             "--quality",
             metavar="CONDITION",
-            help="What makes a play good, as 'inside_out >= 0.8'; repeat for more. Default: what the studies ask for.",
+            help="Condition of a good play, as 'inside_out >= 0.8'; repeat for more. Default: what the studies ask for.",
         ),
     ] = None,
     out: Annotated[
@@ -124,7 +124,7 @@ def crossplay(
     ] = None,
     seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas; every line-up plays all of them.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Games per line-up and seed.")] = 1,
-    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after so many seconds of play.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after this many seconds of play.")] = None,
     score: Annotated[
         str | None,
         typer.Option(
@@ -141,7 +141,7 @@ def crossplay(
 ) -> None:
     """Every agent with every other in a task of several seats: games, a matrix for each seat, means with intervals.
 
-    Plays what is missing, in all orders of the seats, and records it. Run again after an interruption, it goes on.
+    Plays missing games, in all orders of the seats, and records them. Run again after an interruption, it continues.
 
     Try:  interplay report crossplay overcooked/cramped_room --agents scripted,random --seeds 1,2
     """
@@ -234,7 +234,7 @@ def offline(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """What benchmarks of learning say: scores, aggregates, profiles; and CrowdPlay's tables, recomputed.
+    """Results of benchmarks of learning: scores, aggregates, profiles; and CrowdPlay's tables, recomputed.
 
     Try:  interplay learn benchmark bench/tiny.toml, then:  interplay report offline
     """
@@ -259,12 +259,11 @@ def _require_data(data: Path, database: str | None, nothing: str, begin: str) ->
 
 
 def _names(agents: str | None) -> list[str] | None:
-    """The agents of `--agents`."""
     if agents is None:
         return None
     names = [name.strip() for name in agents.split(",") if name.strip()]
     if not names:
-        raise typer.BadParameter("--agents is empty; give names parted by commas, or leave it out")
+        raise typer.BadParameter("--agents is empty; give names separated by commas, or leave it out")
     return names
 
 

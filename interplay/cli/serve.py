@@ -182,7 +182,6 @@ def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[Statisti
 
 
 def _partners(given: list[str]) -> dict[str, str]:
-    """Task -> agent."""
     found = {}
     for text in given:
         task, equals, agent = text.partition("=")
@@ -259,7 +258,7 @@ def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
     print(
         f"""
 *** THIS SERVER IS OPEN TO OTHER MACHINES ***
-Whoever reaches port {port} of this machine may play, judge and take part in studies.
+Anybody who reaches port {port} of this machine may play, judge and take part in studies.
 Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
 with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
 Whoever has the token in {token} is the operator and may do everything: keep that file to yourself.

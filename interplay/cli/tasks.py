@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import gymnasium
 import numpy as np
@@ -249,7 +249,10 @@ def _try_out(task: Task) -> None:
         env.close()
 
 
-def _has(space: gymnasium.Space, action: object) -> bool:
+def _has(space: gymnasium.Space, action: Any) -> bool:
+    parts = action.values() if isinstance(action, dict) else action if isinstance(action, list | tuple) else [action]
+    if any(isinstance(part, bool) for part in parts) and not isinstance(space, gymnasium.spaces.MultiBinary):
+        return False  # Python counts True as 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of lists, which a task file has for arrays
         return space.contains(action)
@@ -264,7 +267,7 @@ def _compare_axes(task: Task, space: gymnasium.Space) -> None:
     axes = task.keys.axes
     if not isinstance(space, gymnasium.spaces.Box) or space.shape != (len(axes),) or space.dtype != np.float32:
         raise TaskError(
-            f"keys.axes: actions of {task.env.id} are no Box of {len(axes)} float32 but lie in {space}\n"
+            f"keys.axes: actions of {task.env.id} are not a Box of {len(axes)} float32 but lie in {space}\n"
             "Remedy: give each number of the action an axis; wrap the environment where its Box has another type."
         )
     for place, axis in enumerate(axes):
@@ -285,7 +288,7 @@ def _compare_entries(task: Task, space: gymnasium.Space) -> None:
     keys = task.keys
     if not isinstance(space, gymnasium.spaces.Dict):
         raise TaskError(
-            f"keys.compose: actions of {task.env.id} are no Dict but lie in {space}\nRemedy: list them in keys.actions instead."
+            f"keys.compose: actions of {task.env.id} are not a Dict but lie in {space}\nRemedy: write keys.actions instead."
         )
     for entry in (*keys.entries, *([keys.pointer] if keys.pointer is not None else [])):
         key = "keys.pointer" if entry == keys.pointer else "keys.buttons"

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import gymnasium
@@ -19,20 +18,14 @@ IDS = {
     "Sandbox": "basalt/sandbox",
 }
 """Gymnasium id, under `interplay/` and without its version, -> task."""
-VERSIONS: dict[str, dict[str, Any]] = {"v0": {"gamma": 0.0}, "v1": {}}
-"""Version of an id -> options in which it differs from the task of today; pictures of `v0` are darker."""
 
 
 def register() -> None:
     """Make the ids known to Gymnasium. A second call does nothing."""
     if f"interplay/{next(iter(IDS))}-v1" in gymnasium.registry:
         return
-    for (name, task), (version, options) in product(IDS.items(), VERSIONS.items()):
-        gymnasium.register(
-            f"interplay/{name}-{version}",
-            entry_point="interplay.envs.gymnasium_ids:make",
-            kwargs={"task": task} | options,
-        )
+    for name, task in IDS.items():
+        gymnasium.register(f"interplay/{name}-v1", entry_point="interplay.envs.gymnasium_ids:make", kwargs={"task": task})
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:

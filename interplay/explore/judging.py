@@ -121,7 +121,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     episode = archive.get(episode_id)
     instance = published.instances().get(episode.task_id)
     if instance is None:
-        raise JudgingError(f"{episode.task_id} is no instance that comes with the package\nRemedy: name its file.")
+        raise JudgingError(f"{episode.task_id} is not an instance that comes with the package\nRemedy: name its file.")
     made = judge(episode, instance, advance=advance)
     judgements.keep(archive.root, made, instance)
     return made

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 
 from interplay.store import Database
 from interplay.store.shown import ShownTo, keep_shown, shown_to, tasks_known_to
-
-FILE = Path("explore") / "shown.jsonl"
-"""Of a data folder; where it was kept before the database did."""
-IMPORTED = FILE.with_suffix(".jsonl.imported")
-"""What that file is called once its lines are in the database."""
 
 
 class Shown:
@@ -22,16 +13,10 @@ class Shown:
 
     Args:
         database: Where it is kept.
-        data: The data folder; the file of an earlier release in it is taken over, once.
     """
 
-    def __init__(self, database: Database, data: Path) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        with suppress(FileNotFoundError):
-            lines = (data / FILE).read_bytes().splitlines()
-            with database.write() as session:
-                keep_shown(session, _parsed(lines))
-            (data / FILE).rename(data / IMPORTED)
 
     def add(self, participant: int, task: str, now: datetime) -> None:
         """Keep that a person was shown a task; the first time stays."""
@@ -52,10 +37,3 @@ class Shown:
         """Tasks that a person was shown, has judged or has played."""
         with self._database.read() as session:
             return tasks_known_to(session, participant)
-
-
-def _parsed(lines: list[bytes]) -> Iterator[ShownTo]:
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError):  # of a line that was torn when the machine stopped
-            one = json.loads(line)
-            yield ShownTo(int(one["participant"]), str(one["task"]), datetime.fromisoformat(one["at"]).astimezone(UTC))

@@ -30,7 +30,7 @@ class BanChange:
     """What became of a request to ban, or to lift bans.
 
     Attributes:
-        changed: Judge -> how many answers the log holds of them.
+        changed: Judge -> how many answers of theirs stand.
         unchanged: Judges who were so already.
         unseen: Workers of a list who have given no answers here.
     """

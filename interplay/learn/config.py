@@ -75,7 +75,7 @@ class RunConfig:
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
-    observation: str = setting("dqn", "What the network sees; see docs/agents.md.")
+    observation: str = setting("dqn", "Input of the network; see docs/agents.md.")
     batch_size: int = setting(32, "Decisions per gradient step.", low=1, high=65_536)
     learning_rate: float = setting(1e-3, "Adam's learning rate at the start.", above=0, high=1)
     schedule: str = setting(
@@ -87,7 +87,7 @@ class RunConfig:
     seed: int = setting(0, "Seed of every random draw; kept in config.json.", low=0, high=2**63 - 1)
     device: str = setting("auto", "Where to compute: auto, cpu or cuda.", is_free=True)
     threads: int = setting(0, "CPU threads; 0 for all cores.", low=0, high=1024, is_free=True)
-    max_seconds: float = setting(0.0, "Stop training after so many seconds; 0 for no limit.", low=0, high=1e9, is_free=True)
+    max_seconds: float = setting(0.0, "Stop training after this many seconds; 0 for no limit.", low=0, high=1e9, is_free=True)
     log_every: int = setting(50, "Updates between lines of metrics.", low=1, high=10**9, is_free=True)
     checkpoint_every_s: float = setting(30.0, "Seconds between checkpoints.", low=0, high=1e9, is_free=True)
 
@@ -167,7 +167,7 @@ class RunConfig:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ConfigError(f"{path}: no such file; a finished run keeps its settings in models/NAME/config.json") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ConfigError(f"{path}: cannot be read as JSON: {error}") from None
         return cls.from_json(document, source=str(path))
 

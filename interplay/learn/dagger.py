@@ -186,7 +186,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
             raise ConfigError(
                 f"the run {name!r} in {folder} was begun with {setting} {before.get(setting)!r}, "
                 f"and now it is {now[setting]!r}\n"
-                f"Go on as it was begun:  interplay learn dagger --out {name} --data {folder.parent.parent} --resume\n"
+                f"Continue with the old settings:  interplay learn dagger --out {name} --data {folder.parent.parent} --resume\n"
                 "Or choose another name."
             )
         try:
@@ -199,7 +199,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         if len(rounds) > config.rounds:
             raise ConfigError(
                 f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
-                "what it made stays\n"
+                "its agents stay\n"
                 f"Ask for {len(rounds)} rounds or more, or choose another name."
             )
     write_json(folder / "config.json", config.to_json(), indent=2)

@@ -103,7 +103,7 @@ def recordings_in(folder: Path) -> list[Source]:
     """
     found = {path.with_suffix("") for path in visible((*folder.rglob("*.mp4"), *folder.rglob("*.jsonl")), folder)}
     if not found:
-        what = "has no videos (.mp4)" if folder.is_dir() else "is no folder"
+        what = "has no videos (.mp4)" if folder.is_dir() else "is not a folder"
         raise EmbedError(f"{folder} {what}\nName a folder of recordings:  interplay demos embed FOLDER --vpt NAME --out DIR")
     return [Source(path.relative_to(folder).as_posix(), path.with_name(f"{path.name}.mp4")) for path in sorted(found)]
 
@@ -183,7 +183,7 @@ def read_shard(path: Path) -> np.ndarray:
             raise ValueError(f"its numbers are {part['dtype']}, not F32")
         return np.memmap(path, np.float32, "r", begin + part["data_offsets"][0], tuple(part["shape"]))
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise EmbedError(f"{path} is no shard of embeddings: {error}\nEmbed its recording again.") from None
+        raise EmbedError(f"{path} is not a shard of embeddings: {error}\nEmbed its recording again.") from None
 
 
 def latents_of(network: VPT, pictures: Iterable[np.ndarray], chunk: int) -> Iterator[np.ndarray]:
@@ -330,7 +330,7 @@ def _check_folder(out: Path, description: dict[str, Any]) -> None:
     if path.exists():
         try:
             found = json.loads(path.read_text(encoding="utf-8"))["weights_sha256"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, RecursionError, KeyError, TypeError):
             raise EmbedError(f"{path} is damaged\nChoose another folder:  --out DIR") from None
         if found != description["weights_sha256"]:
             raise EmbedError(

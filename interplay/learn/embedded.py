@@ -62,9 +62,9 @@ def network_of(folder: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         return {name: document[name] for name in ("network", "weights_sha256")}
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, RecursionError, LookupError, TypeError):
         raise TransitionError(
-            f"{folder} is no folder of embeddings: {DESCRIPTION} is missing or damaged\n"
+            f"{folder} is not a folder of embeddings: {DESCRIPTION} is missing or damaged\n"
             f"Make them:  interplay demos embed --task TASK --vpt NAME --out {folder}"
         ) from None
 

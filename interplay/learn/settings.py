@@ -41,7 +41,7 @@ class BCConfig(TrainingConfig):
     )
     label_smoothing: float = setting(0.0, "Share of each label spread over all actions.", low=0, high=0.99)
     beta: float = setting(0.0, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
-    shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
+    shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
     balance: float = setting(0.0, "0 keeps each action's own frequency, 1 gives all actions the same weight.", low=0, high=1)
     takeover_weight: float = setting(1.0, "Weight of a decision of a person who took over from an agent.", low=0, high=1e6)
     before_weight: float = setting(1.0, "Weight of an agent's decision shortly before a person took over.", low=0, high=1e6)
@@ -89,7 +89,7 @@ class CloneConfig(TrainingConfig):
     }
 
     embeddings: str | None = setting(None, "Learn from what VPT sees: a folder that `interplay demos embed` wrote.")
-    observation: str = setting("small", "What the network sees, where it learns from pixels; see docs/agents.md.")
+    observation: str = setting("small", "Input of the network, where it learns from pixels; see docs/agents.md.")
     updates: int = setting(3000, "Gradient steps.", low=1, high=10**9)
     batch_size: int = setting(64, "Decisions per gradient step.", low=1, high=65_536)
     schedule: str = setting(
@@ -106,9 +106,9 @@ class CloneConfig(TrainingConfig):
     escape_weight: float = setting(1.0, "How much more a decision counts that presses ESC.", above=0, high=1e6)
     entropy_weight: float = setting(0.0, "Weight of the entropy, which is to be large.", low=0, high=1000)
     l2_weight: float = setting(0.0, "Weight of half the sum of the squares of all weights.", low=0, high=1000)
-    every: int = setting(1, "Learn from every so many-th decision.", low=1, high=10_000)
+    every: int = setting(1, "Learn from every N-th decision.", low=1, high=10_000)
     skip_still: bool = setting(False, "Leave out decisions in which nothing was done.")
-    shift: int = setting(0, "Move pictures by up to so many pixels at random.", low=0, high=20)
+    shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
 
     def __post_init__(self) -> None:
         """Refuse what cannot work, as for every run.
@@ -121,7 +121,7 @@ class CloneConfig(TrainingConfig):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
         if self.embeddings is not None and (self.offsets != (0,) or self.shift):
             raise ConfigError(
-                "offsets and shift are for pictures, and embeddings has none\nLearn without them: every step is a decision."
+                "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
             )
 
 
@@ -132,13 +132,13 @@ class DaggerConfig(BCConfig):
     algorithm: ClassVar[str] = "dagger"
     example: ClassVar[str] = "atari/space_invaders --expert scripted"
 
-    expert: str = setting("scripted", "Who says what to do: the name of an agent, or person.")
+    expert: str = setting("scripted", "Expert that says what to do: the name of an agent, or person.")
     rounds: int = setting(5, "Rounds; each makes an agent of its own.", low=1, high=1000, is_free=True)
     labels: int = setting(1000, "Decisions in each round for which the expert says what to do.", low=1, high=10**9)
     expert_share: float = setting(
         0.0, "Share of the decisions that the expert makes itself in round 2; in round n to the power of n - 1.", low=0, high=1
     )
-    wait: bool = setting(True, "Wait until people have played enough; else go on with the games that are there.", is_free=True)
+    wait: bool = setting(True, "Wait until people have played enough; else continue with the games so far.", is_free=True)
     url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
 
     def __post_init__(self) -> None:
@@ -324,7 +324,7 @@ class PPOConfig(RunConfig):
     gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
     gae_lambda: float = setting(0.95, "How far advantages look ahead: 0 for one decision, 1 to the end.", low=0, high=1)
     clip: float = setting(0.2, "How far the probability of an action may move in a round, as a share.", above=0, high=1e9)
-    clip_values: bool = setting(False, "Clip the change of values likewise.")
+    clip_values: bool = setting(False, "Clip the change of values in the same way.")
     value_weight: float = setting(0.5, "Weight of the values' loss.", low=0, high=1e6)
     entropy_weight: float = setting(0.01, "Weight of the entropy, which keeps actions varied.", low=0, high=1e6)
     max_gradient: float = setting(0.5, "Longest gradient; longer ones are shortened to it.", above=0, high=1e9)

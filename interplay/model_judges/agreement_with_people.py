@@ -78,7 +78,8 @@ def agreement_with_people(
         questions: Of the task's form.
         rng: For the draws behind the curve of answers saved.
     """
-    judged = {said.about: (said.answer, one) for said, one in zip(_overall(opinions), opinions, strict=True)}
+    overall = one_way_round.overall(one.pair for one in opinions)
+    judged = {said.about: (said.answer, one) for said, one in zip(overall, opinions, strict=True)}
     said = [one for one in one_way_round.overall(people) if one.about in judged]
     if not said:
         return None
@@ -103,10 +104,6 @@ def agreement_with_people(
         saving=curve,
         answers_saved=answers_saved(curve),
     )
-
-
-def _overall(opinions: Sequence[LoggedOpinion]) -> list[one_way_round.Said]:
-    return one_way_round.overall(one.pair for one in opinions)
 
 
 def _probabilities(opinion: LoggedOpinion) -> Array:

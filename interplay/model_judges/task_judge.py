@@ -145,7 +145,7 @@ def _read(path: Path) -> TaskJudge:
         if versions == (features.VERSION, VERSION):
             return TaskJudge.from_json(document)
         reason = "it was made by another version of Interplay"
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise ModelJudgeError(f"{path} cannot be used: {reason}\nMake it again:  interplay judge calibrate")
 

@@ -167,7 +167,7 @@ def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise UnansweredPairError(f"the model replied without a JSON object: {text[:200]!r}") from error
     if form.get("outcome") not in OUTCOMES:
-        raise UnansweredPairError(f"the model's outcome is none of left, draw, right: {text[:200]!r}")
+        raise UnansweredPairError(f"the model's outcome is not left, draw or right: {text[:200]!r}")
     said = form.get("responses")
     said = said if isinstance(said, Mapping) else {}
     responses: dict[str, Any] = {}

@@ -93,7 +93,6 @@ async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Plac
 
 
 async def _hello(websocket: WebSocket) -> str:
-    """The token in the first message."""
     try:
         async with asyncio.timeout(wire.HELLO_TIMEOUT_S):
             message = await websocket.receive()

@@ -519,7 +519,6 @@ class PlayServer:
         return None if game is None or found is None else Place(game, found)
 
     async def _place_of(self, token: str) -> Place:
-        """The seat a token is for."""
         try:
             session = self._tokens.verify(token)
         except ExpiredTokenError as error:

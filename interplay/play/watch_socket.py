@@ -56,7 +56,7 @@ async def _watch(websocket: WebSocket, place: Place) -> None:
             pace.count(loop.time())
             said = parse_text(message).type
             if said not in ("hello", "key"):
-                raise Refusal(wire.CLOSE_GARBAGE, "who watches may say only hello and key")
+                raise Refusal(wire.CLOSE_GARBAGE, "a watcher may send only hello and key")
             if said == "key" and not watcher.waits:
                 game.watchers.again(watcher, seat)
     finally:

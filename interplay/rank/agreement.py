@@ -77,7 +77,8 @@ def agreement(
         ],
         dtype=float,
     ).reshape(-1, len(VALUES))
-    value = _defined(alpha(counts, metric))
+    found = alpha(counts, metric)
+    value = found if np.isfinite(found) else None
     low = high = None
     if num_resamples and value is not None:
         if rng is None:
@@ -153,7 +154,3 @@ def _values(judgement: Judgement, question: str) -> Sequence[tuple[Any, int]]:
         return [((judgement.item, things[side]), int(bool(answer[side]))) for side in ("left", "right") if side in answer]
     value = judgement.oriented(answer) if isinstance(answer, str) else None
     return [] if value is None else [(judgement.item, VALUES.index(value))]
-
-
-def _defined(value: float) -> float | None:
-    return value if np.isfinite(value) else None

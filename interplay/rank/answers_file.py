@@ -136,7 +136,7 @@ def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
     if missing:
         hint = "the first line must name the columns"
         if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-            hint = "columns are parted by commas, not by semicolons or tabs"
+            hint = "columns are separated by commas, not by semicolons or tabs"
         raise AnswersError(
             f"{path}: line {line}: missing column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; "
             f"found {', '.join(repr(cell) for cell in header)}\n"
@@ -178,7 +178,7 @@ def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], n
     if "judge" not in columns:
         raise AnswersError(
             f"{path}: line 1: there is no column 'judge', so nobody can be said to agree or to lean\n"
-            "Remedy: add a column 'judge' with any name or number of who answered."
+            "Remedy: add a column 'judge' with any name or number of the judge."
         )
     comparison = _comparison(path, line, columns, row, names)
     if not comparison.judge:

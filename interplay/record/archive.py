@@ -20,7 +20,7 @@ from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
 from interplay.record.sealed import Episode
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
@@ -48,6 +48,7 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         RecordingError: If the folder cannot be made.
     """
     root = Path(data)
+    check_place(str(root.absolute()))
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for name in ("journal", "episodes", "media", "models"):
@@ -409,17 +410,11 @@ class Archive:
         ids = {journal.episode_of(path) for path in self.journal_folder.glob("*.arrows")}
         return sorted(name for name in ids if not any(map(journal.is_live, journal.segments(self.journal_folder, name))))
 
-    def recover(self) -> list[Episode]:
-        """Seal every abandoned journal as far as it can be read; ones that hold nothing readable stay where they are."""
-        return self.repair(catalogue_files=False).sealed
-
-    def repair(self, *, catalogue_files: bool = True) -> Repair:
+    def repair(self) -> Repair:
         """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
 
         Nothing that was played is deleted: a journal in which no step can be read is renamed to `<name>.unreadable`.
-
-        Args:
-            catalogue_files: Also look through `episodes/` for files without an entry, which is how a lost database is rebuilt.
+        A lost database is rebuilt from the files in `episodes/`.
         """
         result = Repair()
         for name in self.abandoned():
@@ -435,7 +430,7 @@ class Archive:
             except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
                 reason = _said(paths[0], error)
                 try:
-                    if not catalogue_files or journal.holds_steps(paths):
+                    if journal.holds_steps(paths):
                         result.failed[name] = reason
                         continue
                     for path in paths:
@@ -444,8 +439,7 @@ class Archive:
                     result.failed[name] = f"{reason}\nIt could not be set aside: {second}"
                 else:
                     result.set_aside[name] = reason
-        if catalogue_files:
-            self._catalogue_files(result)
+        self._catalogue_files(result)
         return result
 
     def _catalogue_files(self, result: Repair) -> None:
@@ -503,15 +497,14 @@ def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition
 
 def _said(path: Path, error: Exception) -> str:
     """Why a file could not be repaired and what to do, whatever went wrong with it; the file stays as it is."""
-    if isinstance(error, InterplayError):
-        return str(error)
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
-    what = str(error).splitlines()[0] if str(error) else ""
-    return (
-        f"{path} is damaged or not an episode: {type(error).__name__}: {what}\n"
-        "Restore the file from a backup, or move it out of the data folder; then repair again."
-    )
+    what, _, remedy = str(error).partition("\n")
+    if not isinstance(error, InterplayError):
+        what = f"{path} is damaged or not an episode: {type(error).__name__}: {what}"
+    elif "interplay episodes" not in remedy or remedy.startswith("Its journal is whole"):
+        return str(error)  # others send whoever is here back to where they came from
+    return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
 
 
 def new_episode_id() -> str:

@@ -54,7 +54,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
         except ValueError:
             value = raw
             if re.search(r"[<>=!]", raw):
-                raise _bad(text, f"{raw!r} is no value; put it in quotes if it is meant") from None
+                raise _bad(text, f"{raw!r} is not a value; put it in quotes if it is meant") from None
         else:
             if math.isnan(value):
                 raise _bad(text, "nothing compares with nan")
@@ -63,7 +63,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
         if name == OUTCOME_CHECK_SUCCESS:
             raise NotFoundError(
                 f"no episode here has {name!r}: outcome checks look at the world at the end of a game that is played here, "
-                "so imported recordings of people have none\n"
+                "so imported recordings of people have no outcome check\n"
                 "Leave the condition out, or take what no time limit cut off (ESC or death):  --where 'outcome = terminated'"
             )
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")

@@ -28,7 +28,7 @@ import pyarrow as pa
 import xxhash
 
 from interplay.record.errors import RecordingError
-from interplay.record.schema import METADATA_KEY, Header, journal_schema, names_now
+from interplay.record.schema import METADATA_KEY, Header, journal_schema
 from interplay.statistics import Measure
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
@@ -42,6 +42,8 @@ _MARK = b"\x8eIPXXH3\n"
 """End of a message's metadata, which readers of Arrow skip: the mark, the size of the body, and the XXH3-64 of all else."""
 DAMAGED = "damaged_journal"
 """The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What an error says where there is no space."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
@@ -205,8 +207,7 @@ class Segment:
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
         """The whole batches, in order; the end marker is an empty one."""
-        names = names_now(self.schema.names, self.header)
-        included = None if columns is None else [names.index(name) for name in columns]
+        included = None if columns is None else [self.schema.names.index(name) for name in columns]
         self._rewind()
         stream = pa.ipc.open_stream(self, options=pa.ipc.IpcReadOptions(included_fields=included, use_threads=False))
         while True:
@@ -214,8 +215,6 @@ class Segment:
                 batch, metadata = stream.read_next_batch_with_custom_metadata()
             except (StopIteration, OSError):
                 return
-            if names != self.schema.names:
-                batch = batch.rename_columns(names_now(batch.schema.names, self.header))
             yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
 
     def close(self) -> None:
@@ -272,8 +271,7 @@ def _copied(path: Path, changed_ns: int) -> bytes:
 
 
 def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    cause = "the disk is full" if full else error.strerror or str(error)
+    cause = "the disk is full" if error.errno in FULL else error.strerror or str(error)
     kept = f"The {rows} observations written before are kept" if rows else "Nothing of this episode was written yet"
     return RecordingError(
         f"cannot write {path}: {cause} ({errno.errorcode.get(error.errno or 0, error.errno)}).\n{kept}; "

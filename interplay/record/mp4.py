@@ -49,9 +49,11 @@ class Mp4:
     streams_at_once: bool
 
 
-def probe(path: Path) -> Mp4:
+def probe(path: Path, *, for_browsers: bool = True) -> Mp4:
     """Read a video through: its structure whole, every packet, every key frame's picture.
 
+    Args:
+        for_browsers: Whether it must be one that they play, not only one that can be decoded.
     Raises:
         RecordingError: If it is missing, empty, cut off, damaged, no mp4, or one that some browsers cannot play; the text names
             the remedy.
@@ -65,7 +67,8 @@ def probe(path: Path) -> Mp4:
             if not container.streams.video:
                 raise _broken(path, "there is no picture in it")
             stream = container.streams.video[0]
-            _check_codec(path, stream)
+            if for_browsers:
+                _check_codec(path, stream)
             stream.codec_context.skip_frame = "NONKEY"
             num_frames = num_pictures = 0
             for packet in container.demux(stream):

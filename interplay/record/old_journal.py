@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from interplay.record import spaces
 from interplay.record.journal import Messages
-from interplay.record.schema import METADATA_KEY, Header, frame_hash, names_now
+from interplay.record.schema import METADATA_KEY, Header, frame_hash
 from interplay.record.seal import pictures
 
 
@@ -26,7 +26,6 @@ def copy(path: str, out: BinaryIO) -> bool:
         header = Header.from_json(json.loads((stream.schema.metadata or {})[METADATA_KEY]))
         messages = Messages(stream.schema)
         out.write(messages.schema)
-        names = names_now(stream.schema.names, header)
         num_rows, last = header.first_step, np.zeros(header.height * header.width, np.uint8)
         while True:
             out.flush()  # the next one may be the death of us
@@ -35,7 +34,7 @@ def copy(path: str, out: BinaryIO) -> bool:
             except StopIteration:
                 return file.tell() == file.size()
             batch.validate(full=True)
-            if batch.num_rows and not _is_right(batch.rename_columns(names), header, num_rows, last):
+            if batch.num_rows and not _is_right(batch, header, num_rows, last):
                 return False
             num_rows += batch.num_rows
             out.write(messages.batch(batch, metadata))

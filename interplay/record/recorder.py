@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -224,7 +223,6 @@ class Recorder:
         return None if space is None else spaces.held(space, observation)
 
     def _of_painted(self, painted: Any) -> tuple[Any, ...]:
-        """The columns `painted.*`."""
         painted = painted or {}
         return tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
 
@@ -311,7 +309,6 @@ class Recorder:
         self._writer.write(self._batch(rows))
 
     def _batch(self, rows: list[list[Any]]) -> pa.RecordBatch:
-        """Rows as an Arrow batch."""
         assert self._writer is not None
         arrays = [
             _column(values, kind) if space is None else spaces.to_arrow(space, values, kind)
@@ -370,7 +367,7 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
     if dtype is not None:
         return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.array(values, dtype))])
     first = values[0]
-    if (first.__class__ in _REPEATED or _is_short(first)) and values.count(first) == len(values):
+    if (first.__class__ in _REPEATED or (first.__class__ is str and len(first) < 200)) and values.count(first) == len(values):
         return _repeated(first, kind, len(values))
     return pa.array(values, kind)
 
@@ -382,10 +379,6 @@ def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
 
 
 _REPEATED = {bool, int}
-
-
-def _is_short(value: Any) -> bool:
-    return value.__class__ is str and len(value) < 200
 
 
 _NUMPY = {kind: kind.to_pandas_dtype() for kind in (pa.int32(), pa.int64(), pa.uint32(), pa.float32(), pa.float64())}
@@ -400,22 +393,6 @@ def info_text(kept: dict[str, Any]) -> str:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):
         return _encode(recordable(kept))
-
-
-def info_text_of_before(info: Any) -> str | None:
-    """An info as recordings hold it that were made before lists were kept; None where that rule could not be applied."""
-    if not isinstance(info, Mapping):
-        return None
-    scalars = {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in info.items()
-        if isinstance(value, bool | int | float | str | np.generic)
-    }
-    plain = {key: None if isinstance(value, float) and not math.isfinite(value) else value for key, value in scalars.items()}
-    try:
-        return json.dumps(plain, separators=(",", ":"))
-    except (TypeError, ValueError):
-        return None
 
 
 def _jpeg(rgb: np.ndarray) -> bytes:

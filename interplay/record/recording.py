@@ -211,7 +211,7 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
     if env.render_mode not in (None, "rgb_array"):
         raise RecordingError(
             f"{_named(env)} was made with render_mode={env.render_mode!r}, and is recorded with 'rgb_array' or none\n"
-            f"Make it with:  {_make(env)}"
+            f"Make it with:  gymnasium.make({_named(env)!r}, render_mode='rgb_array')"
         )
     reason = why_not_replayed(spec)
     if isinstance(task, Task):
@@ -237,8 +237,3 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
 
 def _named(env: gymnasium.Env) -> str:
     return type(env.unwrapped).__name__ if env.spec is None else env.spec.id
-
-
-def _make(env: gymnasium.Env) -> str:
-    """The line that makes it with pictures."""
-    return f"gymnasium.make({_named(env)!r}, render_mode='rgb_array')"

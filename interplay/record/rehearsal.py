@@ -168,7 +168,6 @@ def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, 
 
 
 def _random_actions(env: PlayableEnv) -> dict[str, Any]:
-    """Seat -> a random action."""
     actions = {seat: space.sample() for seat, space in seat_spaces(env).items()}
     for action in actions.values():
         if isinstance(action, dict) and "ESC" in action:

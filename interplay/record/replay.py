@@ -111,7 +111,7 @@ def _resumable(record: Journal, episode_id: str) -> pa.Table:
     if not record.header.deterministic:
         raise RecordingError(
             f"episode {episode_id}: {record.header.task.env.id} is not deterministic, so it cannot be rebuilt.\n"
-            "What was recorded is kept; seal it with:  interplay episodes repair"
+            "The recording is kept; seal it with:  interplay episodes repair"
         )
     return table
 
@@ -156,7 +156,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableE
     if same_pictures and recorded_hash is not None and frame_hash(world.view().pixels) != recorded_hash:
         raise RecordingError(
             f"episode {episode_id}: playing its {num_steps} steps again shows another picture than the one recorded, so it "
-            "cannot go on.\nWas the environment's version changed? What was recorded is kept; seal it with:  "
+            "cannot continue.\nWas the environment's version changed? The recording is kept; seal it with:  "
             "interplay episodes repair"
         )
     world.draw_for(header.view)  # the player goes on at the full size

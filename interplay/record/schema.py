@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -169,18 +169,15 @@ class Header:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
-        """The inverse of `to_json`, for documents of this schema version and of the one before.
+        """The inverse of `to_json`.
 
         Raises:
-            RecordingError: If the file is of a newer schema.
+            RecordingError: If the file is of another schema.
         """
         version = document.get("schema_version")
-        if version == 1:
-            owner = {"name": document["actor"], "kind": document["actor_kind"], "participant_id": document["participant_id"]}
-            document = {**document, "owners": dict.fromkeys(document["seats"], owner)}
-        elif version != SCHEMA_VERSION:
+        if version != SCHEMA_VERSION:
             raise RecordingError(
-                f"the recording has schema version {version}; this version of Interplay reads versions 1 to {SCHEMA_VERSION}.\n"
+                f"the recording has schema version {version}; this version of Interplay reads version {SCHEMA_VERSION}.\n"
                 "Read it with the version that wrote it, or upgrade:  pip install --upgrade interplay"
             )
         palette = None
@@ -272,18 +269,11 @@ def _asked(header: Header) -> list[str]:
     return [seat for seat in header.seats if seat in header.experts]
 
 
-def names_now(names: Sequence[str], header: Header) -> list[str]:
-    """Names of columns as this schema version calls them: the timing of inputs belongs to a seat since version 2."""
-    before = {f"input.{part}": f"input.{header.seats[0]}.{part}" for part in InputTiming._fields}
-    return [before.get(name, name) for name in names]
-
-
 def journal_schema(header: Header) -> pa.Schema:
     """Columns of a journal; snapshots come now and then.
 
     `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
-    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `picture_changes` packs it. Before
-    0.2.0 it was their palette indices, and the field had no metadata.
+    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `picture_changes` packs it.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
     if header.statistics:

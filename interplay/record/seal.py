@@ -18,10 +18,10 @@ import zstandard
 
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError
-from interplay.record.journal import DAMAGED, End, Journal
+from interplay.record.journal import DAMAGED, FULL, End, Journal
 from interplay.record.picture_changes import unpacked
 from interplay.record.rewards import NONFINITE_REWARDS, total_of
-from interplay.record.schema import CHANGES, DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
+from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.sealed import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
@@ -71,9 +71,10 @@ def seal(paths: list[Path], target: Path) -> Episode:
             finally:
                 file.close()
     except OSError as error:
+        deed = "free some space" if error.errno in FULL else "mend that"
         raise RecordingError(
             f"cannot seal episode {episode.id} as {target}: {error.strerror or error}.\n"
-            f"Its journal is whole and stays; free some space, then:  interplay episodes repair --data {paths[0].parent.parent}"
+            f"Its journal is whole and stays; {deed}, then:  interplay episodes repair --data {paths[0].parent.parent}"
         ) from error
     return Episode(**facts, path=target, sha256=file.hexdigest(), size_bytes=file.tell())
 
@@ -195,9 +196,7 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
 def pictures(batch: pa.RecordBatch, last: np.ndarray) -> Iterator[np.ndarray]:
     """The pictures of a batch of a journal, each valid until the next; `last` is the one before, and becomes each of them."""
     block = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
-    if batch.schema.field(0).metadata == CHANGES:
-        return unpacked(block, last)
-    return iter(np.frombuffer(block, np.uint8).reshape(-1, last.size))
+    return unpacked(block, last)
 
 
 class HashingFile:

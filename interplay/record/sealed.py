@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import threading
 import weakref
 from collections import deque
@@ -24,8 +23,7 @@ from interplay.envs.info import SeatEnd, seat_end
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames, IndexedSource, ReplaySource
-from interplay.record.rewards import total_of
-from interplay.record.schema import METADATA_KEY, Header, names_now
+from interplay.record.schema import METADATA_KEY, Header
 from interplay.statistics import Measure
 from interplay.tasks import Task
 
@@ -109,21 +107,13 @@ class Episode:
         parquet = _open(file)
         metadata = _metadata(parquet, file)
         summary = metadata["summary"]
-        if not math.isfinite(summary["total_reward"]):  # sealed before there was a rule for NaN and infinite rewards
-            seat = metadata["header"]["seats"][0]
-            total = total_of(read(parquet, file, [f"reward.{seat}"]).column(0).slice(0, summary["num_steps"]).to_numpy())
-            summary |= {"total_reward": total, "statistics": summary["statistics"] | {"score": total}}
-        if "seats" in summary:
-            seats = tuple(SeatHeld(**held) for held in summary["seats"])
-        else:  # schema version 1: one actor all the time
-            seat, *others = metadata["header"]["seats"]
-            if others:
-                raise RecordingError(
-                    f"{file} has several seats in schema version 1, which did not say who held them\n"
-                    "Read it with the version that wrote it:  pip install interplay==0.1.0"
-                )
-            who = (summary["actor"], summary["actor_kind"], summary["participant_id"])
-            seats = (SeatHeld(seat, *who, summary["num_steps"], summary["total_reward"]),)
+        if "seats" not in summary:
+            version = metadata["header"].get("schema_version")
+            raise RecordingError(
+                f"{file} was recorded before Interplay 0.2.0, at schema version {version}\n"
+                "Read it with the version that wrote it."
+            )
+        seats = tuple(SeatHeld(**held) for held in summary["seats"])
         created_at = datetime.fromisoformat(summary["created_at"])
         document: dict[str, Any] = {**summary, "created_at": created_at, "seats": seats}
         return cls(**document, path=file)
@@ -174,14 +164,12 @@ class Episode:
     @property
     def schema(self) -> pa.Schema:
         """Columns of the file, by the names of `steps`."""
-        schema = self._file.schema_arrow.remove_metadata()
-        names = names_now(schema.names, self.header)
-        return pa.schema([column.with_name(name) for column, name in zip(schema, names, strict=True)])
+        return self._file.schema_arrow.remove_metadata()
 
     @cached_property
     def _steps(self) -> pa.Table:
         names = [name for name in self._file.schema_arrow.names if name not in ("frame", "snapshot", "video_hash")]
-        return read(self._file, self.path, names).rename_columns(names_now(names, self.header))
+        return read(self._file, self.path, names)
 
     def steps(self) -> pa.Table:
         """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
@@ -191,9 +179,7 @@ class Episode:
         """One column of `steps`, read alone unless all are at hand: there are some twenty, and a learner needs two."""
         if "_steps" in self.__dict__:
             return self._steps.column(name)
-        names = self._file.schema_arrow.names
-        stored = names[names_now(names, self.header).index(name)]
-        return read(self._file, self.path, [stored]).column(0)
+        return read(self._file, self.path, [name]).column(0)
 
     @property
     def outcome_check(self) -> dict[str, bool | int | float | str]:

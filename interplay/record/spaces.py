@@ -100,7 +100,7 @@ def held(space: spaces.Space, value: Any) -> Any:
         return clean_text(value)
     if not isinstance(space, spaces.Dict | spaces.Tuple | spaces.Text):
         raise _unsupported(space)
-    raise RecordingError(f"{_short(value)} is no value of {space}, so it cannot be recorded\n{_REMEDY}")
+    raise RecordingError(f"{_short(value)} is not a value of {space}, so it cannot be recorded\n{_REMEDY}")
 
 
 _REMEDY = "Correct the space or the values in the environment; a wrapper can do that."
@@ -121,7 +121,7 @@ def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, .
         with np.errstate(all="ignore"):
             array = given.astype(dtype)
     except (TypeError, ValueError, OverflowError):
-        raise RecordingError(f"{_short(value)} is no value of {space}, so it cannot be recorded\n{_REMEDY}") from None
+        raise RecordingError(f"{_short(value)} is not a value of {space}, so it cannot be recorded\n{_REMEDY}") from None
     if array.shape != shape:
         raise RecordingError(f"a value of {space} must have shape {shape}, got {array.shape}\n{_REMEDY}")
     if given.dtype != dtype:
@@ -131,7 +131,7 @@ def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, .
             is_kept = (array == given) & (array.astype(given.dtype) == given)
         if not np.all(is_kept):
             lost = given[~np.asarray(is_kept, bool)].flat[0]
-            raise RecordingError(f"{lost} is no value of {space}, and {dtype} would change it\n{_REMEDY}")
+            raise RecordingError(f"{lost} is not a value of {space}, and {dtype} would change it\n{_REMEDY}")
     return array
 
 

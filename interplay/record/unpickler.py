@@ -183,13 +183,13 @@ def document_of(file: BinaryIO, tag: str) -> str:
     except EOFError as error:
         if "end-of-stream" in str(error):  # of what unpacks it
             raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from None
-        raise Refused("it ends in the middle: it was cut off, or is no pickle\nFetch it again.") from None
+        raise Refused("it ends in the middle: it was cut off, or is not a pickle\nFetch it again.") from None
     except (OSError, zlib.error) as error:
         raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from None
     except Exception as error:
         if "truncated" in str(error) or "exhausted" in str(error):
-            raise Refused("it ends in the middle: it was cut off, or is no pickle\nFetch it again.") from None
-        raise Refused(f"it is no pickle of plain values: {type(error).__name__}: {error}\nFetch it again.") from None
+            raise Refused("it ends in the middle: it was cut off, or is not a pickle\nFetch it again.") from None
+        raise Refused(f"it is not a pickle of plain values: {type(error).__name__}: {error}\nFetch it again.") from None
     if sum(map(text.count, ",[{")) > _MOST_VALUES:
         raise Refused(f"it has more than {_MOST_VALUES:,} values, more than such a file has; it was not read")
     return text

@@ -24,7 +24,7 @@ from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
-from interplay.record.recorder import info_text, info_text_of_before
+from interplay.record.recorder import info_text
 from interplay.record.schema import DIGESTS_KEY, frame_hash
 from interplay.record.sealed import Episode
 from interplay.record.spaces import binary_to_numpy, plain_action
@@ -316,7 +316,7 @@ class _Replay:
                 return f"the replay gives what no recording holds: {str(error).splitlines()[0]}"
             if not _same(seen, rows["observation"][row]):
                 return "the replay gives another observation than the recorded one"
-        if not self._is_info(rows["info"][row]):
+        if info_text(self._env.info_to_record(self._info)) != rows["info"][row]:
             return "the replay gives another info than the recorded one"
         if step == self._episode.num_steps:
             return None
@@ -336,14 +336,6 @@ class _Replay:
         if result.terminated != rows["terminated"][row] or (result.truncated != rows["truncated"][row] and not ours):
             return "the replay ends at another step than the recording"
         return None
-
-    def _is_info(self, recorded: str) -> bool:
-        """Whether the info of the replay is the recorded one, by today's rule or, in old recordings, by an earlier one."""
-        kept = self._env.info_to_record(self._info)
-        if info_text(kept) == recorded:
-            return True
-        of_before = {name: value for name, value in kept.items() if name != "seats_truncated"}
-        return recorded in (info_text(of_before), info_text_of_before(self._info))
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -147,7 +147,7 @@ def crossplay_report(
     seats_word = " and ".join(task.seats)
     return Report(
         "crossplay",
-        f"Who plays how well with whom: {task.title}",
+        f"How well agents play with each other: {task.title}",
         f"Every agent with every other in {task.id}, in the seats {seats_word}. Score: {label}"
         + (", the sum of a seat's rewards." if score == RETURN else ", a statistic of each game."),
         (Section("crossplay", "Every agent with every other", tuple(said), blocks),),
@@ -226,7 +226,7 @@ def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str)
         ),
         tuple(rows),
         f"Mean {label} of each seat with Student's 95 % interval over seeds, on each of which its games count "
-        "as one. One seed has none, and neither have seeds that all gave the same. It is about seeds that are drawn as "
+        "as one. One seed has no interval, and neither have seeds that all gave the same. It is about seeds that are drawn as "
         "these were.",
     )
 

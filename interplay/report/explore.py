@@ -195,9 +195,9 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
             )
     names = ("made", "passed at once", "passed after repair", "refused")
     columns = (Column("mode"), *(Column(name, "count") for name in names), *_interval("share passed"))
-    by_gate = Table("gate", "What the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
+    by_gate = Table("gate", "Instances that the gate let through", columns, tuple(gate), "Wilson's 95 % intervals.")
     caption = (
-        "Valid if most of its reviewers say so. What the gate refused needs no reviewer: it is not valid. "
+        "Valid if most of its reviewers say so. Instances that the gate refused need no reviewer: they are not valid. "
         "Wilson's 95 % intervals."
     )
     refused = Counter(str(one["mode"]) for one in makings if not one["passed"])
@@ -245,7 +245,7 @@ def _paired_table(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Revie
                 )
     names = ("pairs", "both valid", "first only", "second only", "neither", "undecided, left out")
     columns = (Column("modes"), *(Column(name, "count") for name in names), Column("p", "p"))
-    caption = "Pairs made of the same candidates; McNemar's exact test, two-sided. What the gate refused is not valid."
+    caption = "Pairs made of the same candidates; McNemar's exact test, two-sided. Refused instances are not valid."
     return Table("paired", "Modes on the same candidates", columns, tuple(rows), caption)
 
 
@@ -299,7 +299,7 @@ def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Sec
         columns = (Column("mode"), column, Column("reviewed", "count"), Column("valid", "count"), *_interval("share valid"))
         tables.append(Table(f"valid_{name}", f"Valid instances by {column.name}", columns, rows, "Wilson's 95 % intervals."))
     caption = (
-        "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs taken for independent."
+        "Runs in which every milestone was reached, of all protocols; Wilson's 95 % intervals, runs treated as independent."
     )
     for name, (column, of) in played.items():
         rows = _rows(sorted({one.model for one in runs}), runs, lambda one: one.model, of, _done)

@@ -38,7 +38,7 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
     states = {"No": KEPT, "Yes": DROPPED, None: WAITING}
     try:
         return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InterplayError(
             f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote."
         ) from None
@@ -50,7 +50,7 @@ def makings(data: Path) -> list[dict[str, Any]]:
     for path in sorted((data / MAKINGS).glob("*.json")):
         try:
             found.append(json.loads(path.read_bytes()))
-        except ValueError:  # the machine stopped while it was written; it is made again
+        except (ValueError, RecursionError):  # the machine stopped while it was written; it is made again
             continue
     return found
 
@@ -76,7 +76,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
     rules = []
     for study in opened:
         if study.review is None:
-            raise InterplayError(f'{study.id} is no study of reviews\nName one whose file says kind = "review".')
+            raise InterplayError(f'{study.id} is not a study of reviews\nName one whose file says kind = "review".')
         third = "a third one where two disagree" if study.review.third else "and no other where they disagree"
         rules.append(f"Study {study.id}: {study.review.raters} reviewers for each instance, {third}; fixed before it opened.")
         for one in Reviews(database, service).of_study(study.id):

@@ -310,7 +310,7 @@ def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], read
     if missing := [need for need in collector.needs if need not in readings]:
         raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
     if collector.watches is not None and collector.watches[0] not in collector.needs:
-        raise StatisticError(f"it watches {collector.watches[0]!r}, which is none of its needs\nRemedy: add it to `needs`.")
+        raise StatisticError(f"it watches {collector.watches[0]!r}, which is not among its needs\nRemedy: add it to `needs`.")
     collector.begin(setting, info)
 
 

@@ -89,7 +89,6 @@ def _built_in(name: str) -> Callable[..., Collector]:
 
 
 def _imported(name: str) -> Callable[..., Any]:
-    """What `module:factory` names."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)

@@ -4,7 +4,7 @@
 are never stored as truth: they are computed from the append-only answers.
 """
 
-from interplay.store.database import Database, StoreError
+from interplay.store.database import Database, StoreError, check_place
 from interplay.store.models import (
     Answer,
     ApiToken,
@@ -83,4 +83,5 @@ __all__ = [
     "StudyVersion",
     "TaskRow",
     "VisitAnswer",
+    "check_place",
 ]

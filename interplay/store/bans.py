@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import BANNED, lock, release_open_of
+from interplay.store.judging import BANNED, STANDS, lock, release_open_of
 from interplay.store.models import Answer, Ban, Match, Participant
 from interplay.store.participants import judge_name
 
@@ -57,10 +57,10 @@ def known_judges(session: Session) -> list[str]:
     return sorted({*session.scalars(select(Match.judge).distinct()), *session.scalars(select(Answer.judge).distinct())})
 
 
-def num_answers_of(session: Session, judges: Iterable[str]) -> dict[str, int]:
-    """Judge -> how many answers the log holds of them, checks included."""
-    query = select(Answer.judge, func.count()).where(Answer.judge.in_(list(judges))).group_by(Answer.judge)
-    return {judge: count for judge, count in session.execute(query)}
+def num_answers_of(session: Session, judges: Iterable[str], study: str | None = None) -> dict[str, int]:
+    """Judge -> how many answers of theirs stand, checks included, in one study or at all."""
+    query = select(Answer.judge, func.count()).where(Answer.judge.in_(list(judges)), STANDS).group_by(Answer.judge)
+    return {judge: count for judge, count in session.execute(query if study is None else query.where(Answer.study == study))}
 
 
 def judges_of_worker(session: Session, worker: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
+from interplay.store import schema
 
 log = logging.getLogger("interplay.store")
 
@@ -38,6 +40,21 @@ class StoreError(InterplayError):
 
 class AddressError(StoreError, MisuseError):
     """No address of a database."""
+
+
+def check_place(place: str) -> None:
+    """Refuse a path or an address that the databases and file formats cannot be given.
+
+    Raises:
+        AddressError: If some of its characters are none in this locale.
+    """
+    try:
+        place.encode()
+    except UnicodeEncodeError:
+        raise AddressError(
+            f"{place!a} has characters that this locale ({sys.getfilesystemencoding()}) cannot read\n"
+            "Set PYTHONUTF8=1 in the environment, or choose a path of ASCII characters."
+        ) from None
 
 
 class Database:
@@ -69,6 +86,7 @@ class Database:
         Raises:
             StoreError: If it cannot be reached or is not an Interplay database.
         """
+        check_place(url)
         try:
             engine = create_engine(url, pool_size=_CONNECTIONS_KEPT, max_overflow=_MAX_CONNECTIONS - _CONNECTIONS_KEPT)
         except ArgumentError:
@@ -180,9 +198,9 @@ def _sqlite_begin(connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Bring the schema to the newest revision; does nothing when it is there."""
+    """Make the tables of a new database, or bring the schema to the newest revision; does nothing when it is there."""
     with engine.connect() as connection:
-        if _revision(connection) == _newest_revision():
+        if _revision(connection) == _revisions()[-1]:
             return
     from alembic import command  # a quarter of a second that nobody needs whose database is current
     from alembic.config import Config
@@ -194,9 +212,25 @@ def _migrate(engine: Engine) -> None:
     with engine.connect().execution_options(interplay_write=True) as connection, connection.begin():
         if engine.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_KEY})
-        # Whoever had to wait here finds it done.
+        # Processes that had to wait here find it done.
         config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        revision = _revision(connection)
+        if revision is None:
+            schema.create(connection)
+            command.stamp(config, "head")
+        elif revision in _revisions():
+            command.upgrade(config, "head")
+        elif revision < _revisions()[0]:
+            raise StoreError(
+                f"the database at {engine.url!r} was made before Interplay 0.2.0, which reads it no longer\n"
+                "Open it with the version that made it and export what you need, or choose another folder with --data; "
+                "nothing was changed."
+            )
+        else:
+            raise StoreError(
+                f"the database at {engine.url!r} was made by a newer Interplay (revision {revision}; this one knows "
+                f"{_revisions()[-1]})\nInstall that version, or choose another folder with --data; nothing was changed."
+            )
 
 
 def _revision(connection: Connection) -> str | None:
@@ -206,6 +240,6 @@ def _revision(connection: Connection) -> str | None:
 
 
 @cache
-def _newest_revision() -> str:
-    """The number that the name of the last migration begins with."""
-    return max(path.name for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))[:4]
+def _revisions() -> list[str]:
+    """The numbers that the names of the migrations begin with, from the first to the newest."""
+    return sorted(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))

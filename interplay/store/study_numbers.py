@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, String, Subquery, case, cast, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
+from interplay.store.bans import num_answers_of
 from interplay.store.collected import Spread, spreads
 from interplay.store.judging import STANDS
 from interplay.store.models import (
@@ -136,14 +137,7 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
         )
     }
     judges = {f"participant-{row.participant_id}" for row in rows}
-    given = {
-        judge: count
-        for judge, count in session.execute(
-            select(Answer.judge, func.count())
-            .where(Answer.study == study, Answer.judge.in_(judges), STANDS)
-            .group_by(Answer.judge)
-        )
-    }
+    given = num_answers_of(session, judges, study)
     newest = _newest().where(PayEvent.enrolment_id.in_(ids)).subquery()
     rewards = {
         enrolment: state

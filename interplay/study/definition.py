@@ -350,7 +350,7 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         raise root.error("channels.email", problem, "make two studies of it")
     if "mturk" in study.channels and play is not None and play.waiting.pay_cents:
         problem = "stands beside mturk, which pays the whole reward for a HIT that is handed in, also where nobody came"
-        raise root.error("waiting.pay", problem, "leave it out, and who has waited gets the reward; or make two studies of it")
+        raise root.error("waiting.pay", problem, "leave it out: people who waited get the reward; or make two studies of it")
     mturk = study.channels.get("mturk")
     longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
     if longest is not None and longest < study.minutes:

@@ -289,7 +289,6 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 def _bill(
     num: int, reward: Decimal, bonuses: Sequence[BonusDue], fee: PlatformFee, assignments_per_hit: int
 ) -> tuple[Decimal, Decimal, Decimal]:
-    """Rewards, bonuses, fees."""
     fees = num * fee.on_reward(reward, assignments_per_hit) + sum((fee.on_bonus(one.amount) for one in bonuses), Decimal(0))
     return reward * num, sum((one.amount for one in bonuses), Decimal(0)), fees
 

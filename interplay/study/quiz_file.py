@@ -139,6 +139,6 @@ def _refuse_a_quiz_that_tells_nothing(quiz: Quiz) -> None:
     ):
         if score.is_passed:
             raise QuizError(
-                f"{quiz.source}: quiz.pass_share: whoever {deed} has {score.share:.0%} of the boxes right and passes at "
+                f"{quiz.source}: quiz.pass_share: a person who {deed} has {score.share:.0%} of the boxes right and passes at "
                 f"{quiz.pass_share:.0%}\nRemedy: add questions with {remedy} boxes, or raise pass_share."
             )

@@ -49,7 +49,7 @@ def read_quiz(table: Table | None) -> QuizPart | None:
             for deed, ticks in (("leaves every box empty", False), ("ticks every box", True)):
                 score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
                 if score.is_passed:
-                    raise table.error("pass_share", f"whoever {deed} has {score.share:.0%} right and passes", "raise it")
+                    raise table.error("pass_share", f"a person who {deed} has {score.share:.0%} right and passes", "raise it")
     except QuizError as error:
         raise StudyError(str(error)) from None
     except (ValueError, TypeError):

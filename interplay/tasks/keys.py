@@ -157,7 +157,7 @@ class KeyMap:
             return self._steered(held, turn)
         best = max(
             (combination for combination in self.actions if combination <= held),
-            key=lambda combination: (len(combination), -self._reverse_rank(combination)),
+            key=lambda combination: (len(combination), -sum(1 << self.buttons.index(button) for button in combination)),
         )
         return self.actions[best]
 
@@ -211,10 +211,6 @@ class KeyMap:
         """
         together = (held | pressed) & self.full_mask
         return together if self.pressed(together) in self.actions else pressed & self.full_mask
-
-    def _reverse_rank(self, combination: frozenset[str]) -> int:
-        """Smaller for combinations of buttons that stand earlier in the list."""
-        return sum(1 << self.buttons.index(button) for button in combination)
 
     @cached_property
     def table(self) -> tuple[Any, ...]:

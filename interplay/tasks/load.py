@@ -133,7 +133,6 @@ def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
 
 
 def _task(table: Table, suite_id: str) -> Task:
-    """One `[[task]]` table."""
     name = table.name("name", max_chars=None)
     env = _env(table.table("env"))
     seeds = _seeds(table, lowest=0 if env.is_playable else -(2**31))
@@ -231,7 +230,6 @@ def _statistic(table: Table, entry: object) -> StatisticSpec:
 
 
 def _seeds(table: Table, *, lowest: int) -> list[int]:
-    """The held-out seeds."""
     seeds = table.raw("held_out_seeds", list)
     if not seeds:
         raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")
@@ -252,7 +250,6 @@ def _no_keys(table: Table) -> KeyMap:
 
 
 def _env(table: Table) -> EnvSpec:
-    """The `env` table of a task."""
     env_id = table.text("id")
     backend, colon, name = env_id.partition(":")
     if not colon or not name or not backend_names.is_known(backend):

@@ -166,7 +166,7 @@ def create_app(
     app.state.examples = examples.Examples(archive.root)
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
     app.state.explore_kept = Kept(archive.database, archive.root, app.state.milestones.reached)
-    app.state.explore_shown = Shown(archive.database, archive.root)
+    app.state.explore_shown = Shown(archive.database)
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)

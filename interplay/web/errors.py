@@ -23,7 +23,7 @@ from interplay.web.security import HEADERS
 log = logging.getLogger("interplay.web")
 
 _DISK_FULL = (
-    "The disk of this server is full, so nothing was saved. What was saved before is kept. "
+    "The disk of this server is full, so nothing was saved. Earlier data is kept. "
     "Please ask the operator of the server to free some space, then try again."
 )
 _CRASH = "An unexpected error happened on the server. Its log has the details. Nothing recorded is lost."

@@ -1,7 +1,7 @@
 """What boards show before anybody has judged and any model has played: examples that come with the package, marked as such.
 
 They are read from its files and never enter a database, so no ranking, report, export or count can hold them. A new data folder
-has a file that asks for them; the button of the pages removes it.
+has a file that asks for them; a visitor may hide them in their own browser.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -21,9 +21,11 @@ from interplay.explore.evaluation.references import References
 from interplay.judge.ratings.boards import BoardMethod, rows_of
 from interplay.rank import Comparison
 from interplay.rank.answers_file import read_answers
-from interplay.web.forms import see_other
+from interplay.web.forms import FormFields, is_own_address, see_other
 
 router = APIRouter(include_in_schema=False)
+COOKIE = "interplay_examples"
+_REMEMBERED_S = 365 * 86_400
 
 
 class Examples:
@@ -33,21 +35,20 @@ class Examples:
         self._file = root / starter.EXAMPLES
 
     @property
-    def are_shown(self) -> bool:
-        """Whether pages that have nothing else show them."""
+    def are_there(self) -> bool:
+        """Whether this data folder offers them to pages that have nothing else."""
         return self._file.is_file()
 
-    def hide(self) -> None:
-        """Show none from now on."""
-        self._file.unlink(missing_ok=True)
+    def _are_shown(self, request: Request) -> bool:
+        return self.are_there and request.cookies.get(COOKIE) != "hide"
 
     @cached_property
     def _answers(self) -> list[Comparison]:
         return read_answers(starter.ANSWERS)
 
-    def rows(self, task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
+    def rows(self, request: Request, task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
         """Of the leaderboard; none where they are hidden."""
-        return rows_of(self._answers, task, method) if self.are_shown else []
+        return rows_of(self._answers, task, method) if self._are_shown(request) else []
 
     @cached_property
     def _boards(self) -> list[Board]:
@@ -55,14 +56,15 @@ class Examples:
         results = [Result.from_json(one) for one in document["results"]]
         return boards(results, References(dict.fromkeys(document["proofs"], ""), (), ()))
 
-    @property
-    def boards(self) -> list[Board]:
+    def boards(self, request: Request) -> list[Board]:
         """Of language models; none where they are hidden."""
-        return self._boards if self.are_shown else []
+        return self._boards if self._are_shown(request) else []
 
 
-@router.post("/examples/hide")
-def hide(request: Request) -> Response:
-    """Hide the examples for good. Anybody may: real answers and runs stay as they are."""
-    request.app.state.examples.hide()
-    return see_other("/leaderboard")
+@router.post("/examples/{deed}")
+def change(deed: Literal["hide", "show"], form: FormFields, request: Request) -> Response:
+    """Hide the examples in this browser, or show them again; then back to the page where the button is."""
+    page = form.get("next", "")
+    response = see_other(page if is_own_address(page) else "/leaderboard")
+    response.set_cookie(COOKIE, deed, _REMEMBERED_S, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+    return response

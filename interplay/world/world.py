@@ -403,9 +403,9 @@ class World:
             if version == SAVED_VERSION:
                 return cls._of(document)
         except KeyError as error:
-            raise WorldError(f"these {len(saved)} bytes are no saved world: {error} is missing in them") from None
+            raise WorldError(f"these {len(saved)} bytes are not a saved world: {error} is missing in them") from None
         except _UNREADABLE as error:
-            raise WorldError(f"these {len(saved)} bytes are no saved world: {error}") from None
+            raise WorldError(f"these {len(saved)} bytes are not a saved world: {error}") from None
         raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {SAVED_VERSION}")
 
     @classmethod

@@ -58,7 +58,7 @@ def test_files_that_name_a_function_are_refused_and_nothing_is_run(tmp_path):
     document["model"]["args"]["net"]["args"]["hidsize"] = Harmful(trap)
     model.write_bytes(pickle.dumps(document))
     with pytest.raises(
-        CheckpointError, match=r"bad\.model is no \.model file of VPT: it names posix\.mkdir, .*Nothing was run"
+        CheckpointError, match=r"bad\.model is not a \.model file of VPT: it names posix\.mkdir, .*Nothing was run"
     ):
         read_model(model)
     tensors = tiny_network().state_dict()
@@ -66,7 +66,7 @@ def test_files_that_name_a_function_are_refused_and_nothing_is_run(tmp_path):
         torch.save(tensors | {"net.final_ln.bias": Harmful(trap)}, weights, _use_new_zipfile_serialization=zipped)
         with pytest.raises(
             CheckpointError,
-            match=r"bad\.weights is no file of weights: it names posix\.mkdir, .*\n.*Nothing in it was run\. Fetch it again",
+            match=r"bad\.weights is not a file of weights: it names posix\.mkdir, .*\n.*Nothing in it was run\. Fetch it again",
         ):
             read_weights(weights)
     assert not trap.exists()
@@ -79,14 +79,14 @@ def test_files_that_name_a_function_are_refused_and_nothing_is_run(tmp_path):
     [
         ({"recurrence_type": "multi_layer_lstm"}, "recurrence_type is 'multi_layer_lstm', expected 'transformer'"),
         ({"use_pre_lstm_ln": True}, "use_pre_lstm_ln is True, expected False"),
-        ({"hidsize": "big"}, "hidsize is 'big', which is no size of a network"),
+        ({"hidsize": "big"}, "hidsize is 'big', which is not a size of a network"),
         ({"hidsize": 17}, "these sizes do not fit each other"),
         ({"timesteps": 256}, "these sizes do not fit each other"),
         ({"img_shape": [128]}, "these sizes do not fit each other"),
-        ({"impala_chans": 3}, "impala_chans is 3, which is no size"),
-        ({"impala_chans": [4] * 1000}, r"impala_chans is \[4, 4, .*\.\.\.\], which is no size"),
-        ({"impala_chans": [1 << 16]}, "which is no size"),
-        ({"n_recurrence_layers": 3000}, "n_recurrence_layers is 3000, which is no size"),
+        ({"impala_chans": 3}, "impala_chans is 3, which is not a size"),
+        ({"impala_chans": [4] * 1000}, r"impala_chans is \[4, 4, .*\.\.\.\], which is not a size"),
+        ({"impala_chans": [1 << 16]}, "which is not a size"),
+        ({"n_recurrence_layers": 3000}, "n_recurrence_layers is 3000, which is not a size"),
         ({"img_shape": [32, 32, 4]}, "these sizes do not fit each other"),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_value_that_would_fill_the_memory_or_is_very_deep_is_named_in_short(tm
         deep = [deep]
     for value, expected in (
         (many, "asks for more memory than such a file needs"),
-        (deep, r"hidsize is \[\[\[.{,80}, which is no size of a network$"),
+        (deep, r"hidsize is \[\[\[.{,80}, which is not a size of a network$"),
     ):
         path.write_bytes(pickle.dumps(model_document(hidsize=value)))
         with pytest.raises(CheckpointError, match=expected):
@@ -169,7 +169,7 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     whole = path.read_bytes()
     for size in (len(whole) - 2000, 5000):
         path.write_bytes(whole[:size])
-        with pytest.raises(CheckpointError, match=r"is no file of weights: .*\nIt was cut off"):
+        with pytest.raises(CheckpointError, match=r"is not a file of weights: .*\nIt was cut off"):
             read_weights(path)
     torch.save([1, 2], path)
     with pytest.raises(CheckpointError, match="it holds no names with tensors"):

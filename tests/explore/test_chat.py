@@ -55,7 +55,7 @@ def test_a_file_of_answers_has_one_writer_and_what_is_none_is_refused(tmp_path):
         Chat(tmp_path / "answers.jsonl")
     for text in ("nonsense\n", "[]\n", '{"asked": 1}\n'):
         (tmp_path / "other.jsonl").write_text(text)
-        with pytest.raises(ChatError, match=r"no file of answers.*\nMove it away"):
+        with pytest.raises(ChatError, match=r"not a file of answers.*\nMove it away"):
             Chat(tmp_path / "other.jsonl")
 
 

@@ -16,7 +16,6 @@ from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
 from interplay.explore.evaluation.references import references
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgements import Judgement
-from interplay.explore.shown import FILE as SHOWN_FILE
 from interplay.explore.shown import Shown
 from interplay.store import EpisodeRow, Match, entrants
 from interplay.store.models import Participant
@@ -170,23 +169,11 @@ def test_nobody_is_said_to_have_been_wrong_about_being_done_where_the_game_may_h
 
 
 def test_who_was_shown_a_task_is_kept_the_first_time(archive):
-    shown = Shown(archive.database, archive.root)
+    shown = Shown(archive.database)
     shown.add(1, TASK, START)
     shown.add(1, TASK, NOW)
     assert shown.times() == {(1, TASK): START}
     assert (shown.known_to(1), shown.known_to(2)) == ({TASK}, set())
-
-
-def test_the_file_of_an_earlier_release_is_taken_over_once_and_its_torn_line_left_out(archive):
-    file = archive.root / SHOWN_FILE
-    file.parent.mkdir()
-    lines = [{"participant": 1, "task": TASK, "at": NOW.isoformat()}, {"participant": 1, "task": TASK, "at": START.isoformat()}]
-    lines += [{"participant": 99, "task": TASK, "at": START.isoformat()}, {"participant": "x"}]
-    file.write_text("\n".join(map(json.dumps, lines)) + '\n{"participant": 2, "ta')
-    text = file.read_text()
-    for _ in range(2):
-        assert Shown(archive.database, archive.root).times() == {(1, TASK): NOW, (99, TASK): START}
-    assert (file.exists(), file.with_name("shown.jsonl.imported").read_text()) == (False, text)
 
 
 def test_who_judged_a_pair_of_the_task_has_seen_others_play_it(archive):
@@ -199,7 +186,7 @@ def test_who_judged_a_pair_of_the_task_has_seen_others_play_it(archive):
             times = {"served_at": at, "seen_at": at, "answered_at": at}
             session.add(Match(id=judge, task=TASK, task_hash="h", judge=judge, **pair, **times))
     played(archive, 2, "bob-1", minute=30)
-    shown = Shown(archive.database, archive.root)
+    shown = Shown(archive.database)
     assert (shown.times(), shown.known_to(2)) == ({(2, TASK): at}, {TASK})
     assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown.times()).results] == ["ada-1"]
     shown.add(2, TASK, NOW)

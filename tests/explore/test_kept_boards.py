@@ -113,7 +113,7 @@ def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypa
     known["ada-1"] = judged("ada-1", 1)
     judgements.keep(archive.root, known["ada-1"], INSTANCE)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
-    Shown(archive.database, archive.root).add(1, "explore/0009", START)
+    Shown(archive.database).add(1, "explore/0009", START)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=START)
@@ -243,7 +243,10 @@ def test_results_say_how_many_first_attempts_cannot_be_judged(archive, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["explore", "results", "--data", str(archive.root)])
     assert not stop.value.code
-    assert "first attempts of people that cannot be judged, and are left out: 1" in capsys.readouterr().out  # it has no file
+    said = capsys.readouterr().out
+    assert "No run counts, so there is no table. Why: 1 x it was interrupted; run the same command again.\n" in said
+    assert "TSR" not in said
+    assert "first attempts of people that cannot be judged, and are left out: 1" in said  # it has no file
 
 
 def result(model: str, task: int, epoch: int, num_reached: int) -> Result:

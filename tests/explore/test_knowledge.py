@@ -66,10 +66,10 @@ def test_a_description_stands_where_the_verdict_is_yes_and_nowhere_else():
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"reasoning": ["dynamic_reasoning"]}, "'dynamic_reasoning' is no label of reasoning; labels are common_sense"),
-        ({"action": ["spatial_perception"]}, "is no label of action"),
+        ({"reasoning": ["dynamic_reasoning"]}, "'dynamic_reasoning' is not a label of reasoning; labels are common_sense"),
+        ({"action": ["spatial_perception"]}, "is not a label of action"),
         ({"action": "move"}, "action must be a list"),
-        ({"action": [["move"]]}, "is no label of action"),
+        ({"action": [["move"]]}, "is not a label of action"),
         ({"extra": []}, "must have the keys perception, reasoning, action"),
     ],
 )
@@ -215,7 +215,9 @@ def test_a_filter_that_is_killed_at_any_moment_goes_on_and_no_label_is_lost(tmp_
         ]
         errors = [error for one in verdicts for sample in one.samples for error in sample.errors]
         assert len(errors) == 15, "an unknown label is asked again, and listed"
-        assert {error.partition(";")[0] for error in errors} == {"capabilities: 'dynamic_reasoning' is no label of reasoning"}
+        assert {error.partition(";")[0] for error in errors} == {
+            "capabilities: 'dynamic_reasoning' is not a label of reasoning"
+        }
         num_calls = len(server.prompts)
         assert num_calls == 3 * 2 * 5 * 3 + 15 == sum(one.calls for one in chat.spent.values())
         whole = (tmp_path / "filter.jsonl").read_bytes()

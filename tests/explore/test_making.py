@@ -89,7 +89,7 @@ def test_every_turn_has_a_text_and_a_form_that_its_own_reader_takes():
             "same tasks in both",
         ),
         ("report", {"seen": ["diamond_block"], "screenshot_observations": "treasure"}, "not_there", "diamond_block was seen"),
-        ("select", {"tool": "commands", "commands": []}, "unknown_tool", "no tool of the selector"),
+        ("select", {"tool": "commands", "commands": []}, "unknown_tool", "not a tool of the selector"),
         ("all", {"tool": "look"}, "unknown_tool", "has no tools"),
     ],
 )

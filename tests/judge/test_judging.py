@@ -1,6 +1,7 @@
 """The life of a match: served, watched, abandoned, released, answered once, and what the leaderboard makes of it."""
 
 import dataclasses
+import json
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from judging_world import AT_ONCE, REASON, START, TASKS, Clock, add_episode, episode_id, fill, form, open_study, played
 
 import interplay
+from interplay.cli import _run as cli
 from interplay.errors import NotFoundError
 from interplay.judge import (
     AlreadyAnsweredError,
@@ -30,6 +32,7 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
+from interplay.judge.banning import Bans
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings
@@ -359,6 +362,10 @@ def test_an_answer_taken_back_counts_nowhere_and_its_videos_come_again(judging, 
     with judging.database.read() as session:
         assert [found.outcome for found in store.answers(session)] == ["right"]
     assert judging.undo("eve").num_answered == 0, "also the second answer"
+    assert Bans(judging.database).ban(["eve"], "spam").changed == {"eve": 0}
+    with judging.database.read() as session:
+        assert store.answered_since(session, "eve", clock() - timedelta(days=1), None) == []
+        assert not store.has_answered_since(session, row(judging, first))
 
 
 def test_only_ones_own_last_answer_of_the_last_minutes_is_taken_back(judging, clock):
@@ -945,3 +952,19 @@ def test_a_duration_that_only_a_wrong_clock_tells_is_unknown(archive, jump):
 def kept_durations(judging) -> list[float | None]:
     with judging.database.read() as session:
         return list(session.scalars(sa.select(Answer.duration_s).order_by(Answer.sequence)))
+
+
+def test_study_check_and_open_say_how_many_people_can_judge_at_once(archive, tmp_path, capsys):
+    fill(archive, agents=("ada", "bob"), num_seeds=2)
+    (tmp_path / "caves.toml").write_text(
+        '[study]\nid = "caves"\ntitle = "Caves"\nsummary = "Two videos."\nminutes = 5\nanswers = 1\ncontact = "Ada"\n'
+        f'instructions = "Watch."\n[pay]\nreward = 1\n[channels.mturk.hit]\nassignments = 3\n[judging]\ntasks = ["{TASK}"]\n'
+    )
+    for verb in ("check", "open"):
+        assert cli(["study", verb, str(tmp_path / "caves.toml"), "--data", str(archive.root)]) == 0
+        said = capsys.readouterr().out
+        assert "judges     2 at once: a pair of games is before one person at a time" in said
+        assert "Warning: the HIT has 3 assignments, and the others are turned away. Add agents" in said
+    fill(archive, agents=("cyd",), num_seeds=1)  # beside each of the other two on one seed
+    assert cli(["study", "check", str(tmp_path / "caves.toml"), "--data", str(archive.root), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["judges_at_once"] == 4

@@ -499,5 +499,5 @@ def test_the_prompt_asks_every_question_and_replies_are_read_leniently():
     said["reason"].encode()
     assert "\0" not in said["reason"]
     for text in ('{"outcome": "both"}', '{"outcome": ["left"]}'):
-        with pytest.raises(VisionJudgeError, match="none of left, draw, right"):
+        with pytest.raises(VisionJudgeError, match="not left, draw or right"):
             read_reply(text, task.questions)

@@ -208,7 +208,7 @@ def test_embeddings_that_do_not_fit_are_refused(recorded, tmp_path):
     folder, good = tmp_path / "embeddings", recorded.root / "embeddings"
     settings = config(embeddings=str(folder))
     with pytest.raises(
-        TransitionError, match=r"is no folder of embeddings: embedding.json is missing or damaged\n.*demos embed"
+        TransitionError, match=r"is not a folder of embeddings: embedding.json is missing or damaged\n.*demos embed"
     ):
         train(recorded, settings, "m")
     folder.mkdir()
@@ -227,7 +227,7 @@ def test_embeddings_that_do_not_fit_are_refused(recorded, tmp_path):
     ):
         train(recorded, settings, "m")
     first.write_bytes(b"cut")
-    with pytest.raises(TransitionError, match=r"is no shard of embeddings"):
+    with pytest.raises(TransitionError, match=r"is not a shard of embeddings"):
         train(recorded, settings, "m")
     assert not (recorded.root / "models" / "m").exists()
 

@@ -115,7 +115,7 @@ def test_a_recording_that_changed_or_a_shard_that_is_damaged_is_done_again(video
     whole, latents = shard_path(out, "one").read_bytes(), np.array(read_shard(shard_path(out, "one")))
     for damaged in (b"nothing", whole[:-4]):
         shard_path(out, "one").write_bytes(damaged)
-        with pytest.raises(EmbedError, match="is no shard of embeddings"):
+        with pytest.raises(EmbedError, match="is not a shard of embeddings"):
             read_shard(shard_path(out, "one"))
         assert embed(sources, network, out).written == ["one"]
     np.testing.assert_array_equal(read_shard(shard_path(out, "one")), latents)
@@ -243,13 +243,13 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
     save(other, tiny_network(seed=1), made_from=[])
     with pytest.raises(EmbedError, match=r"has embeddings of another network than 'other'\nChoose another folder"):
         embed(sources, other, out)
-    with pytest.raises(EmbedError, match="is no folder"):
+    with pytest.raises(EmbedError, match="is not a folder"):
         recordings_in(tmp_path / "nowhere")
     with pytest.raises(EmbedError, match=r"has no videos \(\.mp4\)"):
         recordings_in(other)
     with pytest.raises(NotFoundError, match="unknown device 'gpu'; did you mean 'cpu'"):
         embed(sources, network, out, device="gpu")
-    with pytest.raises(EmbedError, match=r"is no shard of embeddings: .*\nEmbed its recording again"):
+    with pytest.raises(EmbedError, match=r"is not a shard of embeddings: .*\nEmbed its recording again"):
         read_shard(videos / "a.mp4")
     (out / "embedding.json").write_text("{")
     with pytest.raises(EmbedError, match=r"embedding\.json is damaged"):

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -153,7 +154,7 @@ def test_a_list_has_addresses_or_names_and_its_own_name_tells_the_task():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"basedir": "https://a', "is no JSON"),
+        ('{"basedir": "https://a', "is not JSON"),
         ('{"basedir": "https://a.org"}', "has no base address with paths"),
         ('{"basedir": "https://a.org", "relpaths": [1]}', "has no base address with paths"),
         ("[]", "has no base address with paths"),
@@ -319,7 +320,7 @@ def test_a_quota_counts_what_is_there_and_begins_no_recording_that_does_not_fit(
 
 def test_an_index_of_dead_links_says_the_first(server, tmp_path):
     dead = read_list(json.dumps({"basedir": server.address, "relpaths": ["no/a-0123456789ab-20220716-190000", "no/b"]}), "dead")
-    with pytest.raises(RecordingsError, match=r"none of 2 recordings is to be had; the first:\n.*a-0123[\s\S]*answers 404"):
+    with pytest.raises(RecordingsError, match=r"none of 2 recordings can be fetched; the first:\n.*a-0123[\s\S]*answers 404"):
         fetch(dead, tmp_path)
     assert files(tmp_path) == {}
     with pytest.raises(LineError, match=r"does not answer[\s\S]*goes on where it stopped"):
@@ -332,7 +333,7 @@ def test_an_index_of_dead_links_says_the_first(server, tmp_path):
         open_list(str(tmp_path / "nothing.json"))
     with pytest.raises(FetchError, match="File name too long"):
         open_list("x" * 300)
-    with pytest.raises(FetchError, match="'http://' is no address"):
+    with pytest.raises(FetchError, match="'http://' is not an address"):
         open_list("http://")
 
 
@@ -366,7 +367,10 @@ def disk_of(num_bytes):
 
 def test_a_full_disk_keeps_what_came_and_the_next_call_goes_on(entries, published, tmp_path):
     wanted = [entry for entry in entries if entry.stem == STEMS[0]]
-    with pytest.raises(RecordingsError, match=r"cannot write to .*\nWhat came is kept. Free some space"), disk_of(20_000):
+    with (
+        pytest.raises(RecordingsError, match=r"cannot write to .*\nThe first part is kept. Free some space"),
+        disk_of(20_000),
+    ):
         fetch(wanted, tmp_path)
     names = sorted(files(tmp_path))
     assert len(names) == 2
@@ -409,7 +413,7 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     assert status == 1
     said = {stem: " ".join(one["problems"]) for stem, one in found.items() if one["problems"]}
     assert sorted(said) == ["cut", "latin", "lonely", "long"]
-    assert "line 1 of latin.jsonl is no JSON object" in said["latin"]
+    assert "line 1 of latin.jsonl is not a JSON object" in said["latin"]
     assert "is damaged: it is cut off" in said["cut"]
     assert said["lonely"].startswith(f"it has no video: there is no file {folder / 'find-cave' / 'lonely.mp4'}")
     assert "10 lines, and 4 frames" in said["long"]
@@ -430,6 +434,22 @@ def test_what_is_broken_is_found_and_not_imported(folder, tmp_path, capsys):
     assert status == 0
     assert f"decisions of {len(STEMS)} episodes" in said
     assert "Next:  interplay play FILE.toml:NAME --agent seen" in said
+
+
+def test_check_refuses_no_video_that_import_takes(tmp_path, capsys):
+    place = tmp_path / "recordings" / "find-cave"
+    place.mkdir(parents=True)
+    shutil.copy(DATA / "wheel.jsonl", place / "a.jsonl")
+    with av.open(str(DATA / "wheel.mp4")) as source, av.open(str(place / "a.mp4"), "w") as target:
+        stream = target.add_stream("libx264", rate=20)
+        stream.width, stream.height, stream.pix_fmt = 640, 360, "yuv444p"  # which not every browser plays
+        for frame in source.decode(video=0):
+            target.mux(stream.encode(frame.reformat(format="yuv444p")))
+        target.mux(stream.encode())
+    for verb in ("check", "import"):
+        words = ["--data", tmp_path / "data"] if verb == "import" else []
+        status, said = run(capsys, "demos", verb, tmp_path / "recordings", *words)
+        assert status == 0, said
 
 
 def test_recordings_that_cannot_be_told_apart_or_read_say_which(tmp_path, capsys):

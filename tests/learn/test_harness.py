@@ -169,7 +169,7 @@ def test_a_checkpoint_of_another_width_is_refused(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         fit(corridor(), config_of("dqn", checkpoint_every_s=0.0), tmp_path / "m", on_update=stop)
     written = (tmp_path / "m" / "config.json").read_bytes()
-    with pytest.raises(ConfigError, match=r"is of another run: hidden was \[8\], now \[9\]\nTo go on, leave"):
+    with pytest.raises(ConfigError, match=r"is of another run: hidden was \[8\], now \[9\]\nTo continue, leave"):
         fit(corridor(), config_of("dqn", hidden=(9,)), tmp_path / "m", resume=True)
     assert (tmp_path / "m" / "config.json").read_bytes() == written, "so that --resume alone still goes on"
     save_file({}, tmp_path / "m" / CHECKPOINT, metadata={"run": "{}", "sha256": hashlib.sha256(b"{}").hexdigest()})

@@ -141,6 +141,30 @@ def test_numbers_that_are_none_turn_nothing_and_press_nothing(tmp_path):
     assert loader.remarks[0].startswith("wheel.jsonl: lines from 1 on, because of what one says")
 
 
+@pytest.mark.parametrize(
+    ("change", "num_steps"),
+    [
+        (lambda lines: b"\xef\xbb\xbf" + b"\n".join(lines), 0),
+        (lambda lines: b"\n".join([*lines[:3], b"123", *lines[4:]]), 3),
+        (lambda lines: b"\n".join([*lines[:3], json.dumps(_turned(lines[3], 1e30)).encode(), *lines[4:]]), 3),
+        (lambda lines: b"\r".join(lines), 10),
+        (lambda lines: b"\n".join([b",".join(lines[:2]), *lines[2:]]), 10),
+        (lambda lines: b"\n".join([b" ".join(lines[:2]), *lines[2:]]), 0),
+        (lambda lines: b"\n\n".join(lines), 0),
+    ],
+)
+def test_odd_files_are_read_as_far_as_bedds_loader_reads_them(tmp_path, change, num_steps):
+    """BEDD's loader joins the lines of the text with commas, reads all at once, and keeps the camera in an array of int64."""
+    shutil.copy(DATA / "wheel.mp4", tmp_path)
+    (tmp_path / "wheel.jsonl").write_bytes(change((DATA / "wheel.jsonl").read_bytes().splitlines()))
+    assert sum(map(len, Loader([tmp_path / "wheel.jsonl"], labels="bedd"))) == num_steps
+
+
+def _turned(line: bytes, dx: float) -> dict:
+    said = json.loads(line)
+    return said | {"mouse": said["mouse"] | {"dx": dx}}
+
+
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="minerl or bedd, got 'vpt'"):
         Loader([], labels="vpt")

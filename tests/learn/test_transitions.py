@@ -187,7 +187,7 @@ def test_what_a_seat_did_ends_with_its_own_game(tmp_path, monkeypatch):
 
 def test_recordings_of_an_older_release_are_learned_from(tmp_path):
     """Those that `tests/record/data` holds: one that the world ended, one that a person quit, one of numbers."""
-    folder = Path(__file__).parents[1] / "record" / "data" / "schema-1"
+    folder = Path(__file__).parents[1] / "record" / "data" / "schema-2"
     old = {name: Episode.open(folder / f"{name}.parquet") for name in ("breakout", "invaders", "cartpole")}
     for name, observation, earned, terminated, truncated in (
         ("breakout", "dqn", 2.0, True, False), ("invaders", "dqn", 0.0, False, True), ("cartpole", "state", 9.0, True, False),

@@ -1,11 +1,14 @@
+import asyncio
 import json
 
 import numpy as np
 import pytest
 
+from bench.players import Player
 from interplay.envs import Frame, make
 from interplay.play.connections import wire
 from interplay.play.connections.codec import ColourTable, FrameDecoder, FrameEncoder, OutOfStepError, palette_from_text
+from interplay.record.schema import frame_hash
 
 
 def encode(encoder: FrameEncoder, frame: Frame, step: int) -> bytes:
@@ -72,6 +75,26 @@ def test_few_colours_become_a_palette_that_grows() -> None:
             decoder.palette = palette_from_text(json.loads(notice)["palette"])
         decoder.apply(message)
         assert np.array_equal(decoder.frame().rgb(), rgb)
+
+
+def test_players_of_the_bench_hash_pictures_as_recordings_do() -> None:
+    rgb = np.zeros((10, 12, 3), np.uint8)
+    encoder = FrameEncoder(Frame(rgb))
+    expected: list[int] = []
+
+    async def seen() -> list[int]:
+        player = Player({"token": ""}, False, np.random.default_rng(0), 4, exact=True, in_colours=True)
+        player._take({"type": "welcome", **encoder.welcome()})
+        for step in range(3):
+            rgb[step] = (step * 5, 200, 7)
+            message = encode(encoder, Frame(rgb), step)
+            for notice in encoder.take_notices():
+                player._take(json.loads(notice))
+            player._see(message)
+            expected.append(frame_hash(rgb))
+        return player.decoded()[0].tolist()
+
+    assert asyncio.run(seen()) == expected
 
 
 def test_the_257th_colour_changes_the_coding_to_jpeg() -> None:

@@ -206,7 +206,7 @@ def test_a_world_that_fails_ends_its_own_session_with_a_reason(quiet_server: Run
         assert failed.value.code == "world_failed"
         # The traceback is in the log; a player reads nothing of our code and folders.
         stopped = "the game's world had an error (RuntimeError) and stopped; the server's log says more"
-        assert str(failed.value) == f"{stopped}\nWhat you played until then is kept."
+        assert str(failed.value) == f"{stopped}\nYour game until then is kept."
         assert failing.steps[-1] == 39
         with pytest.raises(PlayClientError, match=r"the game's world had an error \(EnvError\)"):
             await server.open("trial/crowd")
@@ -243,7 +243,7 @@ def test_a_disk_that_is_full_ends_the_session_and_keeps_what_is_there(quiet_serv
         with pytest.raises(PlayClientError) as failed:
             await unlucky.play()
         assert failed.value.code == "recording_failed"
-        assert "the disk of the server is full\nWhat you played until then is kept." in str(failed.value)
+        assert "the disk of the server is full\nYour game until then is kept." in str(failed.value)
         assert str(server.data) not in str(failed.value)
         resource.prlimit(full, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         await lucky.client.quit()

@@ -128,6 +128,7 @@ def test_a_look_out_of_its_bounds_is_refused(pitch: float, yaw: float) -> None:
         '{"type": "options", "sensitivity": NaN}',
         '{"type": "options", "keys": {"drop": "Key\\n"}}',
         '{"type": "options", "keys": ["drop"]}',
+        '{"type": "options", "more": ' + "[" * 100_000,
     ],
 )
 def test_what_a_page_says_of_its_drawing_has_bounds(message: str) -> None:

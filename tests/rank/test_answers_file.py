@@ -113,7 +113,7 @@ FAULTS = {
     "missing column": ("left,right\nada,bob\n", 1, "missing column outcome", "must name the columns"),
     "missing columns": ("agent,outcome\nada,left\n", 1, "missing columns left, right", "must name the columns"),
     "no header": ("ada,bob,left\n", 1, "missing columns right, outcome", "must name the columns"),
-    "semicolons": ("left;right;outcome\nada;bob;left\n", 1, "missing columns", "parted by commas"),
+    "semicolons": ("left;right;outcome\nada;bob;left\n", 1, "missing columns", "separated by commas"),
     "column twice": ("left,right,outcome,left\n", 1, "column 'left' is there 2 times", "keep one"),
     "unknown outcome": (GOOD + "ada,bob,won\n", 3, "unknown outcome 'won'", "write left, right"),
     "empty outcome": (GOOD + "ada,bob,\n", 3, "unknown outcome ''", "write left, right"),

@@ -1,8 +1,8 @@
 """Makes the recordings in `data/`: what a release wrote, so that later ones can show that they still read it.
 
-They were made by release 0.1.0 at its recording schema 1. To add those of another release, run with that release installed:
+They were made by version 0.2.0 at its recording schema 2. To add those of another release, run with that release installed:
 
-    python tests/record/make_data.py tests/record/data/schema-1
+    python tests/record/make_data.py tests/record/data/schema-2
 
 Nothing there is ever made again by a later release: that would test nothing.
 """
@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 import interplay
 import interplay.record
 from interplay.envs import FramePolicy, make
-from interplay.record import Archive, InputTiming, Recorder
+from interplay.record import Archive, InputTiming, Owner, Recorder
 from interplay.tasks import EnvSpec, Task, find
 
 CUT_OFF_BYTES = 40
@@ -51,8 +52,10 @@ def record(
     env = make(task, frames=policy)
     if person and env.people_see is not None:
         env.draw_for(env.people_see)
-    actor, kind = ("participant-7", "human") if person else ("tester", "agent")
-    recorder = archive.recorder(task, env, seed=5, actor=actor, actor_kind=kind, episode_id=name)
+    first, *others = task.seats
+    owners = {first: Owner("participant-7", "human") if person else Owner("tester", "agent")}
+    owners |= {seat: Owner("partner", "agent") for seat in others}
+    recorder = archive.recorder(task, env, seed=5, owners=owners, episode_id=name)
     recorder.start(*env.reset(seed=5))
     rng = np.random.default_rng(5)
     timing = None
@@ -60,15 +63,24 @@ def record(
     for step in range(num_steps):
         if step % 9 == 0:
             mask = int(rng.integers(task.keys.full_mask + 1)) & ~(task.keys.mask({"ESC"}))
-        action = task.keys.action(mask, (0.0, 3.0))
+        action: Any = task.keys.action(mask, (0.0, 3.0))
         if person and step % 3 == 2:
             timing = InputTiming(step - 2, step * 20.0, step * 20_000, mask, float(10 + step % 13))
+        if others:
+            action = dict.fromkeys(task.seats, action)
         result = env.step(action)
-        recorder.step(action, result, timing=timing, clock_us=round(step * 1e6 / task.frame_rate_hz))
+        recorder.step(
+            action, result, timing={first: timing} if others else timing, clock_us=round(step * 1e6 / task.frame_rate_hz)
+        )
         if result[2] or result[3]:
             break
     env.close()
     return recorder
+
+
+def latencies(steps: pa.Table) -> list[pa.ChunkedArray]:
+    """Of each seat, where inputs came."""
+    return [steps.column(name).drop_null() for name in steps.column_names if name.endswith("latency_ms")]
 
 
 def main(out: Path) -> None:
@@ -81,17 +93,18 @@ def main(out: Path) -> None:
             record(archive, find("atari/space_invaders"), "invaders", num_steps=300, person=True),
             record(archive, find("atari/breakout"), "breakout", num_steps=1300, policy="replay"),
             record(archive, find("basalt/find_cave"), "cave", num_steps=210, person=True),
+            record(archive, find("overcooked/cramped_room"), "kitchen", num_steps=120, person=True),
             record(archive, cartpole(deterministic=True), "cartpole", num_steps=200),
             record(archive, cartpole(deterministic=False), "cartpole-video", num_steps=40),
         ]
         for recorder in made:
-            episode = archive.seal(recorder.finish("quit" if recorder.num_steps in (300, 1300, 210, 40) else "terminated"))
+            episode = archive.seal(recorder.finish("quit" if recorder.num_steps in (300, 1300, 210, 120, 40) else "terminated"))
             shutil.copy(episode.path, out / f"{episode.id}.parquet")
             steps = episode.steps()
             expected["episodes"][episode.id] = episode.to_json() | {
                 "sha256": episode.sha256,
                 "sum_of_hashes": sum(steps.column("frame_hash").to_pylist()),
-                "sum_of_latencies": sum(value or 0 for value in steps.column("input.latency_ms").to_pylist()),
+                "sum_of_latencies": sum(sum(column.to_pylist()) for column in latencies(steps)),
             }
         torn = record(archive, find("atari/space_invaders"), "torn", num_steps=300, person=True)
         torn.flush()

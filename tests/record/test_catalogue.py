@@ -55,10 +55,10 @@ def test_conditions_are_read_with_their_type(text, expected):
     ("text", "problem"),
     [
         ("score", "NAME OPERATOR VALUE"),
-        ("score >=", "'=' is no value"),
+        ("score >=", "'=' is not a value"),
         (">= 3", "NAME OPERATOR VALUE"),
         ("", "NAME OPERATOR VALUE"),
-        ("score => 3", "no value"),
+        ("score => 3", "not a value"),
         ("score > many", "score is a number and 'many' is not"),
         ("score = '3'", "score is a number"),
         ("lives = nan", "nothing compares with nan"),

@@ -56,7 +56,7 @@ def test_every_step_more_than_a_second_old_survives_sigkill(archive):
     steps = kill_late(start_writer(archive.root), owed=40)
     last_time = steps[-1][1]
     owed = max(step for step, when in steps if last_time - when > 1.0)
-    (episode,) = archive.recover()
+    (episode,) = archive.repair().sealed
     assert episode.num_steps >= owed > 30
     assert (episode.outcome, episode.truncated, episode.terminated) == ("interrupted", True, False)
     assert len(episode.frames) == episode.num_steps + 1
@@ -64,7 +64,7 @@ def test_every_step_more_than_a_second_old_survives_sigkill(archive):
     assert verdict.equal, verdict
     assert archive.get(episode.id).outcome == "interrupted"
     assert list(archive.journal_folder.iterdir()) == []
-    assert archive.recover() == []
+    assert archive.repair().sealed == []
 
 
 def test_a_running_recording_is_left_alone(archive):
@@ -75,7 +75,7 @@ def test_a_running_recording_is_left_alone(archive):
         (path,) = archive.journal_folder.glob("*.arrows")
         while not journal.holds_steps([path]):
             time.sleep(0.01)
-        assert archive.recover() == []
+        assert archive.repair().sealed == []
         with pytest.raises(RecordingError, match="in use by a running process"):
             archive.seal(path)
         with pytest.raises(RecordingError, match="in use by a running process"):
@@ -83,7 +83,7 @@ def test_a_running_recording_is_left_alone(archive):
     finally:
         writer.kill()
         writer.wait()
-    assert len(archive.recover()) == 1
+    assert len(archive.repair().sealed) == 1
 
 
 def begun(archive, task, num_steps, seed=4):
@@ -186,7 +186,7 @@ def test_an_episode_survives_two_deaths_and_a_torn_tail(archive, invaders):
             recorder.step(1, env.step(1), clock_us=step * 16_667)
         recorder.flush()
         recorder.abandon()
-    (episode,) = archive.recover()
+    (episode,) = archive.repair().sealed
     assert episode.num_steps == state.num_steps + 40 > 80
     assert verify(episode).equal
 
@@ -219,7 +219,7 @@ def test_a_world_that_is_not_deterministic_is_not_resumed(archive, make_cartpole
     recorder.abandon()
     with pytest.raises(RecordingError, match=r"not deterministic, so it cannot be rebuilt(.|\n)*episodes repair"):
         interplay.record.resume(archive, recorder.episode_id)
-    assert archive.recover()[0].num_steps == 5
+    assert archive.repair().sealed[0].num_steps == 5
 
 
 def test_a_new_data_folder_is_not_open_to_others_and_one_that_is_there_keeps_its_mode(tmp_path):
@@ -243,7 +243,7 @@ def test_a_full_disk_keeps_what_was_written(archive):
     assert "observations written before are kept" in message
     assert f"interplay episodes repair --data {archive.root}" in message
     handed_over = int([line for line in lines if line[:1].isdigit()][-1].split()[0])
-    (episode,) = archive.recover()
+    (episode,) = archive.repair().sealed
     assert handed_over - 121 <= episode.num_steps <= handed_over
     assert episode.num_steps > 100
 
@@ -267,7 +267,7 @@ def test_sealing_on_a_full_disk_keeps_the_journal(archive, tmp_path):
     assert "Its journal is whole and stays" in run.stdout
     assert path.exists()
     assert list((archive.root / "episodes").rglob("*.p*")) == []
-    assert archive.recover()[0].num_steps > 100
+    assert archive.repair().sealed[0].num_steps > 100
 
 
 def test_what_a_killed_sealer_left_goes_when_the_episode_is_sealed(archive, invaders):
@@ -287,9 +287,8 @@ def test_a_journal_that_is_none_is_set_aside(archive, content):
     path.write_bytes(content)
     with pytest.raises(RecordingError, match=r"expected an Arrow stream written by Interplay(.|\n)*interplay episodes repair"):
         archive.seal(path)
-    assert archive.recover() == []
-    assert path.exists()
     result = archive.repair()
+    assert result.sealed == []
     assert list(result.set_aside) == ["20260101T000000-00000000"]
     assert path.with_name(path.name + ".unreadable").read_bytes() == content
 
@@ -383,7 +382,7 @@ def test_one_damaged_journal_does_not_stop_the_others(archive, invaders):
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
-    result = archive.repair(catalogue_files=False)
+    result = archive.repair()
     sealed = {episode.id for episode in result.sealed}
     assert names[1] in sealed
     assert names[0] in sealed | set(result.failed)
@@ -398,5 +397,23 @@ def test_what_a_writer_left_before_its_journal_had_a_name_is_removed_and_a_livin
         os.utime(path, (0, 0))
     with locked.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        archive.recover()
+        archive.repair()
         assert set(archive.journal_folder.iterdir()) == {young, locked}
+
+
+def test_what_cannot_be_repaired_never_sends_people_round_in_a_circle(archive, invaders):
+    _, recorder, _ = begun(archive, invaders, 30)
+    recorder.flush()
+    recorder.abandon()
+    target = archive.episode_path(invaders.id, recorder.episode_id)
+    target.mkdir(parents=True)
+    cut = target.with_name("20260101T000000-00000000.parquet")
+    cut.write_bytes(b"PAR1 no episode")
+    failed = archive.repair().failed
+    remedy = "Restore the file from a backup and repair again. Without a backup, move the file out of the data folder."
+    assert failed[cut.stem].startswith(f"{cut} (15 bytes) has no readable footer")
+    assert failed[cut.stem].endswith(f"\n{remedy}")
+    target.rmdir()
+    cut.unlink()
+    result = archive.repair()
+    assert ([episode.num_steps for episode in result.sealed], result.failed) == ([30], {})

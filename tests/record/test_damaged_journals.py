@@ -99,7 +99,7 @@ def repaired(archive: Archive, name: str, content: bytes) -> tuple[pa.Table | No
     """What is sealed of a journal, and whether it is marked; the file must stay as it was unless all of it is sealed."""
     path = archive.journal_folder / name
     path.write_bytes(content)
-    result = archive.repair(catalogue_files=True)
+    result = archive.repair()
     assert not result.failed
     left = list(archive.journal_folder.iterdir())
     assert len(left) <= 1

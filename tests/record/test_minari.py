@@ -254,7 +254,7 @@ def test_one_folder_that_is_no_data_set_does_not_hide_the_others(other, own_fold
     assert (len(imported.proved), len(imported.kept)) == (2, 2)
     ((place, reason),) = imported.refused.items()
     assert place == str(own_folder / "cut-v0" / "data")
-    assert "metadata.json is no description of a data set" in reason
+    assert "metadata.json is not a description of a data set" in reason
 
 
 @pytest.mark.filterwarnings("ignore")

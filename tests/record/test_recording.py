@@ -253,7 +253,7 @@ def test_a_value_that_would_be_changed_ends_the_episode_with_what_came_before(ar
         env.reset(seed=1)
         env.step(0)
         env.step(1)
-        with pytest.raises(RecordingError, match=r"300 is no value of Box.*, and uint8 would change it\nCorrect the space"):
+        with pytest.raises(RecordingError, match=r"300 is not a value of Box.*, and uint8 would change it\nCorrect the space"):
             env.step(0)
         with pytest.raises(RecordingError, match="no episode is running"):
             env.step(0)

@@ -258,13 +258,14 @@ def test_a_corrected_entry_replaces_its_seats(archive, taken_over):
         assert session.scalar(sa.select(sa.func.count()).select_from(EpisodeSeat)) == 3
 
 
-def test_several_seats_of_schema_1_are_refused_in_words(taken_over, tmp_path):
-    """Schema 1 did not say who held which seat; only the Python API ever wrote such files."""
+def test_a_recording_of_before_0_2_0_is_refused_in_words(taken_over, tmp_path):
+    """Its summary did not say who held which seat."""
     whole = pq.read_table(taken_over[0].path)
     kept = dict(pq.read_metadata(taken_over[0].path).metadata)
     document = json.loads(kept[METADATA_KEY])
     del document["summary"]["seats"]
+    document["header"]["schema_version"] = 1
     old = tmp_path / "old.parquet"
     pq.write_table(whole.replace_schema_metadata({METADATA_KEY: json.dumps(document).encode()}), old)
-    with pytest.raises(RecordingError, match=r"several seats in schema version 1(.|\n)*pip install interplay==0\.1\.0"):
+    with pytest.raises(RecordingError, match=r"before Interplay 0\.2\.0, at schema version 1"):
         Episode.open(old)

@@ -295,7 +295,7 @@ def test_a_saved_query_never_changes(people):
     with people.database.write() as session:
         session.delete(session.get(EpisodeRow, "a"))
     assert queries.changed(first)["a"] == "it is not here"
-    for name, problem in [("Good Games", "is no name of a query"), ("x@y", "is no name")]:
+    for name, problem in [("Good Games", "is not a name of a query"), ("x@y", "is not a name")]:
         with pytest.raises(QueryError, match=problem):
             queries.save(name)
     add(people, "no", hours(1.5), 2)

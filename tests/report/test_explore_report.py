@@ -155,7 +155,7 @@ instances = ["one.json"]
     assert [len(one.reviews) for one in reviewed(database, ["again"])[0]] == [1]
     (both,), (*_, rule) = reviewed(database, ["sound", "again"])
     assert (len(both.reviews), rule) == (2, "Reviews of several studies count together: one (1 instance) in again, sound.")
-    with pytest.raises(InterplayError, match="other is no study of reviews"):
+    with pytest.raises(InterplayError, match="other is not a study of reviews"):
         reviewed(database, ["other"])
     with pytest.raises(NotFoundError):
         reviewed(database, ["sond"])

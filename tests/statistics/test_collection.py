@@ -178,7 +178,7 @@ def test_counts_that_are_no_finite_numbers_are_left_out():
 
 def test_what_is_watched_must_be_needed_and_may_be_no_bytes():
     assert of("Unneeded", "Jumps").left_out == {
-        "unneeded": "it watches 'ram', which is none of its needs\nRemedy: add it to `needs`."
+        "unneeded": "it watches 'ram', which is not among its needs\nRemedy: add it to `needs`."
     }
     for reading in (7, [1, 2, 3, 999], np.arange(4.0)):
         collection = Collection([StatisticSpec(f"{__name__}:Shown", {})], SETTING, OWNERS)

@@ -27,7 +27,6 @@ from interplay.store import (
     Problem,
     Retraction,
     StoreError,
-    entrants,
 )
 from interplay.store import database as database_module
 
@@ -110,7 +109,20 @@ def test_a_current_database_opens_without_alembic(tmp_path):
 
 
 def test_the_newest_revision_is_the_one_that_no_other_follows():
-    assert ScriptDirectory(str(database_module._MIGRATIONS)).get_current_head() == database_module._newest_revision()
+    assert ScriptDirectory(str(database_module._MIGRATIONS)).get_current_head() == database_module._revisions()[-1]
+
+
+@pytest.mark.parametrize(("revision", "says"), [("0021", "before Interplay 0.2.0"), ("0023", "newer Interplay .*0023")])
+def test_a_database_of_another_version_is_refused_and_left_as_it_is(database, revision, says):
+    note = sa.text("UPDATE alembic_version SET version_num = :revision")
+    with database.write() as session:
+        session.execute(note, {"revision": revision})
+    with pytest.raises(StoreError, match=says) as raised:
+        Database.open(database.address)
+    assert "--data" in str(raised.value)
+    with database.write() as session:
+        assert session.scalar(sa.text("SELECT version_num FROM alembic_version")) == revision
+        session.execute(note, {"revision": database_module._revisions()[-1]})
 
 
 OPEN = """
@@ -143,7 +155,7 @@ def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_oth
 def test_migrations_that_stop_half_way_change_nothing(tmp_path):
     """They are one transaction: no other process sees a part of them and plans the rest."""
     url = f"sqlite:///{tmp_path}/interplay.db"
-    with patch("alembic.op.add_column", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with patch("interplay.store.schema._sqlite", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         Database.open(url)
     with sqlite3.connect(tmp_path / "interplay.db") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []
@@ -374,106 +386,3 @@ def test_replacing_rewrites_no_answer_ban_or_match(tmp_path, how, recursive):
                 connection.execute(f"{how} matches ({match}) SELECT {values} FROM matches WHERE judge = 'fay'")
         assert connection.execute("SELECT outcome FROM answers").fetchall() == [("draw",)]
     connection.close()
-
-
-def test_a_data_folder_of_before_keeps_its_answers_when_it_is_opened(tmp_path):
-    """The migration copies the log to let a duration be unknown; nothing of it may be lost or renumbered."""
-    old = tmp_path / "old.db"
-    _at_revision(old, "0003")
-    with sqlite3.connect(old) as connection:
-        _add(connection, "episodes", id="ada")
-        for number in (1, 2, 7):
-            _add(connection, "matches", id=f"m{number}", left_episode_id="ada", right_episode_id="ada", answered_at=NOW)
-            _add(connection, "answers", sequence=number, match_id=f"m{number}", duration_s=-18000.0, reason="é")
-        before = connection.execute("SELECT * FROM answers ORDER BY sequence").fetchall()
-    connection.close()
-    Database.open(f"sqlite:///{old}").close()
-    with sqlite3.connect(old) as connection:
-        assert connection.execute("SELECT * FROM answers ORDER BY sequence").fetchall() == before
-        assert {row[1] for row in connection.execute("PRAGMA index_list(answers)")} >= {"ix_answers_task", "ix_answers_study"}
-    connection.close()
-
-
-def test_agents_of_a_data_folder_of_before_are_entrants_of_their_origin(tmp_path):
-    old = tmp_path / "old.db"
-    _at_revision(old, "0004")
-    with sqlite3.connect(old) as connection:
-        _add(connection, "agents", id=3, name="ada", task="t/a", kind="bc", approved_at=NOW)
-        _add(connection, "agents", id=5, name="GoUp", task="t/a", kind="agent", withdrawn_at=NOW)
-        _add(connection, "agents", id=6, name="red", task="t/a", kind="PPO", proposed_by="team")
-        _add(connection, "agents", id=9, name="Human1", task="t/a", kind="human", approved_at=NOW)
-        _add(connection, "episodes", id="up", task="t/a", actor="GoUp", frames="uploaded")
-        _add(connection, "episodes", id="one", task="t/a", actor="ada", frames="indexed")
-        _add(connection, "matches", id="m", left_episode_id="one", right_episode_id="up", answered_at=NOW)
-        source = {"source": '{"dataset": "bedd"}', "left_agent": "Human1", "right_agent": "other"}
-        _add(connection, "answers", match_id="m", task="t/a", **source)
-    connection.close()
-    database = Database.open(f"sqlite:///{old}")
-    with database.read() as session:
-        rows = entrants.entrants(session)
-        assert [(row.name, row.origin, row.kind, entrants.state(row)) for row in rows] == [
-            ("GoUp", "upload", "agent", "withdrawn"),
-            ("Human1", "published", "human", "approved"),
-            ("ada", "agent", "bc", "approved"),
-            ("red", "upload", "PPO", "waiting"),
-        ]
-    database.close()
-
-
-def test_entered_episodes_of_before_are_judged_in_the_seats_that_were_held(tmp_path):
-    old = tmp_path / "old.db"
-    _at_revision(old, "0007")
-    with sqlite3.connect(old) as connection:
-        for person in (1, 2):
-            _add(connection, "participants", id=person, key=f"k{person}", worker=f"w{person}")
-        for number, (name, origin) in enumerate(
-            (("people", "people"), ("participant-2", "person"), ("first", "agent"), ("by agents", "people")), start=1
-        ):
-            more = {"participant_id": 2} if origin == "person" else {}
-            _add(connection, "entrants", id=number, name=name, task="t/a", origin=origin, **more)
-            _add(connection, "entrant_episodes", entrant_id=number, episode_id="agents" if number == 4 else "two")
-        _add(connection, "entrant_episodes", entrant_id=2, episode_id="published")
-        for name in ("two", "agents", "published"):
-            _add(connection, "episodes", id=name, task="t/a", actor="participant-1", total_reward=2.5)
-        for person, seat in ((1, "left"), (2, "right")):
-            who = {"actor": f"participant-{person}", "actor_kind": "human", "participant_id": person}
-            _add(connection, "episode_seats", episode_id="two", seat=seat, position=person - 1, **who)
-            _add(connection, "episode_seats", episode_id="agents", seat=seat, position=person - 1, actor="ada")
-        _add(connection, "matches", id="m", judge="fay", left_episode_id="two", right_episode_id="two")
-    connection.close()
-    Database.open(f"sqlite:///{old}").close()
-    with sqlite3.connect(old) as connection:
-        entered = "SELECT entrant_id, episode_id, seat FROM entrant_episodes WHERE added_at = ?"
-        held = [(1, "two", "left"), (1, "two", "right"), (2, "two", "right"), (3, "two", "left")]
-        held_by_others = [(2, "published", "player"), (4, "agents", "left")]  # kept, of the first seat
-        assert sorted(connection.execute(entered, (NOW,)).fetchall()) == sorted(held + held_by_others)
-        held = "SELECT seat, actor, total_reward FROM episode_seats WHERE episode_id = 'published'"
-        assert connection.execute(held).fetchall() == [("player", "participant-1", 2.5)]
-        assert connection.execute("SELECT seat FROM matches").fetchall() == [("",)]
-        connection.execute("UPDATE matches SET released_at = ?", (NOW,))
-        with pytest.raises(sqlite3.IntegrityError, match="matches are kept"):
-            connection.execute("UPDATE matches SET seat = 'left'")
-    connection.close()
-
-
-def _add(connection: sqlite3.Connection, table: str, **values) -> None:
-    """A row of something: columns that must have a value and are not given hold what their type allows."""
-    for _, name, kind, is_needed, default, _ in connection.execute(f"PRAGMA table_info({table})"):
-        if is_needed and default is None and name not in values:
-            values[name] = {"VARCHAR": "x", "JSON": "{}", "DATETIME": NOW}.get(kind, 1)
-    places = ", ".join("?" * len(values))
-    connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", [*values.values()])
-
-
-def _at_revision(file, revision: str) -> None:
-    """Make a database as it was at a revision."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(database_module._MIGRATIONS))
-    engine = sa.create_engine(f"sqlite:///{file}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()

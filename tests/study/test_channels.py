@@ -41,7 +41,7 @@ def test_every_channel_keeps_the_contract(kind):
         assert departure.text
         assert (departure.kind == "page") == (departure.url == "") == (departure.origin == "")
         assert bool(departure.fields) == (departure.kind == "post")
-    with pytest.raises(StudyError, match="'finished' is no way to end a part in a study; choose one of done, screened_out"):
+    with pytest.raises(StudyError, match="'finished' is not a way to end a part in a study; choose one of done, screened_out"):
         channel.departure(arrival, "finished")
     with pytest.raises(ArrivalError, match="a preview has nothing to hand in"):
         channel.departure(Arrival(kind, is_preview=True), "done")

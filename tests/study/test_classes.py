@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
+from played_games import add_game
 
 import interplay.record
-from interplay import testing
 from interplay.cli import _run
 from interplay.errors import NotFoundError
 from interplay.store import EpisodeRow
@@ -139,8 +139,8 @@ def test_the_teacher_sees_games_alone_and_together_and_the_best_of_each_task(cla
     with archive.database.write() as session:
         stranger = add_participant(session, "k", START).id
         for minute, (person, score) in enumerate([(ada, 3), (ada, 7), (bo, 7), (stranger, 99)]):
-            testing.add_game(session, BREAKOUT, {person: score}, at=START + timedelta(minutes=minute), duration_s=30)
-        testing.add_game(session, PONG, {ada: 2, bo: 4}, at=START + timedelta(minutes=9), duration_s=60)
+            add_game(session, BREAKOUT, {person: score}, at=START + timedelta(minutes=minute), duration_s=30)
+        add_game(session, PONG, {ada: 2, bo: 4}, at=START + timedelta(minutes=9), duration_s=60)
     pupils = classes.pupils(made)
     assert [(one.nickname, len(one.games), one.played_s) for one in pupils] == [("Ada", 3, 120), ("Bo", 2, 90), ("Cy", 0, 0)]
     assert [(one.nickname, game.score) for one, game in best_games(pupils, BREAKOUT.id)] == [("Ada", 7), ("Bo", 7)]
@@ -164,9 +164,9 @@ def test_a_game_of_a_class_is_released_only_if_every_pupil_in_it_said_so(classes
     yes, also, no = (classes.join(asked.code, name, release_ticked=name != "No").pupil.participant for name in ("A", "B", "No"))
     never = classes.join(silent.code, "N", release_ticked=True).pupil.participant
     with archive.database.write() as session:
-        together = testing.add_game(session, PONG, {yes: 1, also: 1}, id="together")
+        together = add_game(session, PONG, {yes: 1, also: 1}, id="together")
         for name, people in (("mixed", {yes: 1, no: 1}), ("silent", {never: 1, yes: 1})):
-            testing.add_game(session, PONG, people, id=name)
+            add_game(session, PONG, people, id=name)
         assert [row.id for row in find_episodes(session, EpisodeQuery(released=True))] == [together]
 
 
@@ -174,7 +174,7 @@ def test_nicknames_are_erased_when_that_was_said_and_games_stay(classes, archive
     made = classes.open("9b", ["atari/breakout"], hours=2, keep_days=7)
     ada = classes.join(made.code, "Ada").pupil.participant
     with archive.database.write() as session:
-        testing.add_game(session, BREAKOUT, {ada: 5})
+        add_game(session, BREAKOUT, {ada: 5})
     with pytest.raises(ClassError, match="is open"):
         classes.forget(made.code)
     clock.now += timedelta(hours=2, days=7, seconds=-1)

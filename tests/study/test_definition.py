@@ -174,7 +174,7 @@ caption = "A tour"
         (('quiz = "atari"', 'quiz = "atarri"'), "unknown quiz 'atarri'; did you mean 'atari'?"),
         (('quiz = "atari"', 'quiz = "mine.toml"'), "quiz.quiz: mine.toml: no such file"),
         (("attempts = 2", "attempts = 0"), "quiz.attempts: must lie between 1 and 20, got 0"),
-        (("attempts = 2", "pass_share = 0.5"), "quiz.pass_share: whoever leaves every box empty has"),
+        (("attempts = 2", "pass_share = 0.5"), "quiz.pass_share: a person who leaves every box empty has"),
         (("reward = 3.75", "reward = 3.755"), "pay.reward: has more than two decimals\nRemedy: write whole hundredths"),
         (('currency = "USD"', 'currency = "USd"'), "pay.currency: 'USd' is not known\nRemedy: did you mean 'USD'"),
         (("[channels.mturk]", "[channels.mturkk]"), "channels.mturkk: unknown channel 'mturkk'; did you mean 'mturk'?"),

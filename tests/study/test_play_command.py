@@ -125,7 +125,7 @@ def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
     assert status == 0
     assert "together/cooperative_pong; scripted where nobody comes" in out
     assert "waiting    after 60 s without a partner: 0.40 USD" in out
-    assert "codes has none for no_partner, so Prolific asks those people to return the submission" in out
+    assert "codes has no code for no_partner, so Prolific asks those people to return the submission" in out
     for verb in ("check", "open"):
         status, _, err = run(f"{verb} two.toml")
         assert status == 2

@@ -169,7 +169,7 @@ def test_the_papers_variants_play_the_tasks_that_are_there():
 REFUSED = {
     'task = "atari/space_invaders"\nname': ("tsk = 1\nname", "variants[0].task: is missing"),
     "required = 300": ("required = 0", "requirements[0].required: must lie between"),
-    'statistic = "time"': ('statistic = "the time"', "'the time' is no name of a statistic"),
+    'statistic = "time"': ('statistic = "the time"', "'the time' is not a name of a statistic"),
     "[[requirements]]": (
         "[[requirments]]",
         "variants[0].requirements: are missing; nobody could know when a visit is complete",
@@ -181,7 +181,7 @@ REFUSED = {
     "[bonus]": ("[play]\nat_target = 'stop'\n[bonus]", "play.at_target: 'stop' needs targets to stop at"),
     "[channels": ("[judging]\n[channels", "judging: has no use in a study of play"),
     'kind = "play"': ('kind = "ply"', "study.kind: 'ply' is not known\nRemedy: did you mean 'play'"),
-    'title = "From the inside out"': ('opens = "tomorrow"', "variants[0].opens: 'tomorrow' is no time"),
+    'title = "From the inside out"': ('opens = "tomorrow"', "variants[0].opens: 'tomorrow' is not a time"),
     'name = "inside_out"': ('opens = "2026-01-01T00:00:00"', "variants[0].opens: '2026-01-01T00:00:00' has no time zone"),
     'task = "atari/space_invaders"': (
         'partner = ["noop", "noop"]\ntask = "atari/space_invaders"',

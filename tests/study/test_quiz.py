@@ -216,10 +216,10 @@ def test_a_quiz_that_cannot_work_is_refused_with_file_question_and_remedy(old, n
 
 def test_a_quiz_that_silence_would_pass_is_refused():
     easy = SMALL.replace('wrong = ["Bat"]', 'wrong = ["Bat", "Cow", "Ant", "Eel", "Cod"]')
-    with pytest.raises(QuizError, match="whoever leaves every box empty has 70% of the boxes right and passes at 65%"):
+    with pytest.raises(QuizError, match="a person who leaves every box empty has 70% of the boxes right and passes at 65%"):
         parse_quiz(easy)
     easy = SMALL.replace('right = ["Owl"]', 'right = ["Owl", "Hen", "Jay", "Auk", "Emu"]')
-    with pytest.raises(QuizError, match="whoever ticks every box has 70% of the boxes right"):
+    with pytest.raises(QuizError, match="a person who ticks every box has 70% of the boxes right"):
         parse_quiz(easy)
 
 

@@ -103,6 +103,7 @@ def test_answers_are_scored_by_the_text_of_their_boxes(quiz, tmp_path):
     [
         (None, "no such file"),
         ("{", "not JSON"),
+        ("[" * 100_000, "not JSON: maximum recursion depth exceeded"),
         ("{}", "question 'breakout' is not answered"),
         ("3", "answers must be an object"),
         ('[{"worker": "ada"}]', "entry 0 must be"),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from play_world import PlayWorld
+from played_games import add_game
 
 import interplay.record
 from interplay import testing
@@ -71,10 +72,10 @@ def test_a_histogram_of_whole_numbers_has_whole_edges():
 def test_everybody_has_one_line_and_the_own_one_is_marked_however_far_down(archive, people):
     with archive.database.write() as session:
         for minute, (person, score) in enumerate(zip([0, 1, 1, 2, 3], [10, 30, 20, 30, 1], strict=True)):
-            testing.add_game(session, TASK, {people[person]: score}, at=NOW + timedelta(minutes=minute))
+            add_game(session, TASK, {people[person]: score}, at=NOW + timedelta(minutes=minute))
         for number in range(12):
             other = add_participant(session, f"o{number}", NOW).id
-            testing.add_game(session, TASK, {other: 50.0 + number}, at=NOW, id=f"o{number}")
+            add_game(session, TASK, {other: 50.0 + number}, at=NOW, id=f"o{number}")
     board = Scores(archive.database).board(TASK, person=people[3])
     assert len(board.values) == 16
     assert len(board.top) == 11
@@ -91,22 +92,22 @@ def test_everybody_has_one_line_and_the_own_one_is_marked_however_far_down(archi
 )
 def test_what_is_not_complete_or_of_another_version_does_not_count(archive, people, how, changes):
     with archive.database.write() as session:
-        testing.add_game(session, TASK, {people[0]: 5}, **changes)
+        add_game(session, TASK, {people[0]: 5}, **changes)
     assert Scores(archive.database).board(TASK).values == ()
 
 
 def test_nobody_brings_a_score_in_by_a_file_or_by_an_agent(archive, people):
     """An episode without a session of this server, one of somebody else's session, one in which an agent acted for a while."""
     with archive.database.write() as session:
-        testing.add_game(session, TASK, {people[0]: 900}, id="imported")
+        add_game(session, TASK, {people[0]: 900}, id="imported")
         session.query(PlaySession).delete()
-        testing.add_game(session, TASK, {people[1]: 800}, id="anothers")
+        add_game(session, TASK, {people[1]: 800}, id="anothers")
         session.query(PlaySession).one().participant_id = people[2]
-        testing.add_game(session, TASK, {people[3]: 700}, id="helped")
+        add_game(session, TASK, {people[3]: 700}, id="helped")
         agent = EpisodeSeat(seat="player", actor="scripted", actor_kind="agent", num_steps=50, total_reward=1, position=1)
         helped = session.get(EpisodeRow, "helped")
         helped.seats.append(agent)
-        testing.add_game(session, TASK, {people[4]: 3}, id="own")
+        add_game(session, TASK, {people[4]: 3}, id="own")
     assert [one.episode for one in Scores(archive.database).board(TASK).top] == ["own"]
 
 
@@ -114,7 +115,7 @@ def test_banned_people_and_pupils_of_classes_are_left_out(archive, people):
     with archive.database.write() as session:
         pupil = add_participant(session, "p", NOW, channel="class", worker="RT39CH/Ada").id
         for person in (*people[:2], pupil):
-            testing.add_game(session, TASK, {person: person})
+            add_game(session, TASK, {person: person})
         session.add(Ban(judge=f"participant-{people[0]}", reason="a program", created_at=NOW))
     assert [one.participant for one in Scores(archive.database).board(TASK).top] == [people[1]]
 
@@ -122,7 +123,7 @@ def test_banned_people_and_pupils_of_classes_are_left_out(archive, people):
 def test_today_begins_at_midnight_and_a_lower_number_can_be_better(archive, people):
     with archive.database.write() as session:
         for person, lost, at in ((0, 3, NOW), (1, 1, NOW), (2, 0, NOW - timedelta(hours=16))):
-            testing.add_game(session, TASK, {people[person]: 1}, at=at, statistics={"lives_lost": lost})
+            add_game(session, TASK, {people[person]: 1}, at=at, statistics={"lives_lost": lost})
     scores = Scores(archive.database)
     board = scores.board(TASK, statistic="lives_lost", is_lower_better=True, since=today(NOW), person=people[0])
     assert [(one.participant, one.value) for one in board.top] == [(people[1], 1), (people[0], 3)]
@@ -142,8 +143,8 @@ def test_agents_are_averages_of_their_own_complete_episodes(archive, people):
 
 def test_an_episode_that_is_not_what_was_recorded_is_left_out_and_the_next_one_counts(archive, people):
     with archive.database.write() as session:
-        testing.add_game(session, TASK, {people[0]: 50}, id="altered")
-        testing.add_game(session, TASK, {people[0]: 20}, id="right")
+        add_game(session, TASK, {people[0]: 50}, id="altered")
+        add_game(session, TASK, {people[0]: 20}, id="right")
     assert [one.value for one in Scores(archive.database).board(TASK, without=["altered"]).top] == [20]
     assert proofs.kept(archive.root, "altered", "0" * 64) is None
 
@@ -166,9 +167,9 @@ def test_others_of_a_variant_are_those_of_its_visits(archive, people):
         world.visits.give(enrolment)
         with archive.database.write() as session:
             person = enrolment.participant_id
-            testing.add_game(session, space, {person: 1}, enrolment=enrolment.id, statistics={"inside_out": value})
+            add_game(session, space, {person: 1}, enrolment=enrolment.id, statistics={"inside_out": value})
     with archive.database.write() as session:
-        testing.add_game(session, space, {people[0]: 1}, statistics={"inside_out": 0.1})
+        add_game(session, space, {people[0]: 1}, statistics={"inside_out": 0.1})
     scores = Scores(archive.database)
     visit = ("orders", "inside_out")
     assert scores.of_visits(space, visit, statistic="inside_out") == {one.participant_id: 0.4, other.participant_id: 0.9}

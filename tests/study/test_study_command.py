@@ -100,6 +100,21 @@ def test_a_study_without_a_contact_is_refused_with_the_key_to_write(run, tmp_pat
     assert (status, study["study"]["contact"], study["study"]["ethics"]) == (0, "Eve", "IRB-7")
 
 
+@pytest.mark.parametrize("verb", ["check", "open"])
+def test_texts_that_nobody_sees_or_reads_are_refused_with_their_place(run, tmp_path, verb):
+    for change, said in (
+        (('"Ada"', '"\u200b\u3164"'), "study.contact holds only characters that nobody can see\nRemedy: write words"),
+        (('"Ada"', f'"{"Ada " * 25_000}"'), "study.contact has 100,000 characters, and at most 1,000 fit"),
+        (('"Two videos."', f'"{"x" * 1001}"'), "study.summary has 1,001 characters"),
+        (('"Watch."', '"\u2060"'), "study.instructions holds only characters that nobody can see"),
+    ):
+        (tmp_path / "caves.toml").write_text(STUDY.replace(*change))
+        status, _, err = run(f"{verb} caves.toml")
+        assert (status, f"caves.toml: {said}" in err) == (1, True), err
+    (tmp_path / "caves.toml").write_text(STUDY)
+    assert "study.contact holds only characters" in run(f"{verb} caves.toml --contact \u200b")[2]
+
+
 def test_a_study_that_ships_takes_the_contact_from_the_command(run):
     assert "basalt: study.contact is missing" in run("check basalt")[2]
     status, out, _ = run("check basalt --contact Ada,ada@lab.example")

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from played_games import add_game
 
 import interplay.record
 from interplay import testing
@@ -149,7 +150,7 @@ def test_a_class_its_games_their_scores_and_what_was_written_are_the_same_on_bot
         bo, cy = (add_participant(session, key, START).id for key in "bc")
         session.add(Ban(judge=f"participant-{cy}", reason="a program", created_at=START))
         for number, person in enumerate((ada, bo, bo, cy)):
-            testing.add_game(session, task, {person: 10.0 + number}, id=f"e{number}", statistics={"lives_lost": number})
+            add_game(session, task, {person: 10.0 + number}, id=f"e{number}", statistics={"lives_lost": number})
         testing.add_episode(session, task, "scripted", 1, total_reward=5)
     assert [game.score for game in classes.pupils(made)[0].games] == [10]
     board = Scores(archive.database).board(task, person=bo)

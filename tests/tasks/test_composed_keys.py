@@ -277,7 +277,7 @@ def test_check_accepts_a_map_that_fits_its_world(tmp_path, capsys):
         ('drop = "camera"', "keys.pointer: the action of gym:ComposedKeys-v0 has no entry 'camera'"),
         ('three = "attack"', "keys.buttons: 'attack' of gym:ComposedKeys-v0 is not 0 or 1 but Discrete(3)"),
         ("narrow = true", "keys.pointer: 'camera' of gym:ComposedKeys-v0 does not take every (pitch, yaw)"),
-        ("flat = true", "keys.compose: actions of gym:ComposedKeys-v0 are no Dict but lie in Discrete(3)"),
+        ("flat = true", "keys.compose: actions of gym:ComposedKeys-v0 are not a Dict but lie in Discrete(3)"),
     ],
 )
 def test_check_compares_every_entry_with_the_world(tmp_path, capsys, options, message):

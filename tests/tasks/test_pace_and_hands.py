@@ -155,7 +155,7 @@ def test_axes_come_back_from_json():
         (
             "Pendulum-v1",
             "FrozenLake-v1",
-            "keys.axes: actions of gym:FrozenLake-v1 are no Box of 1 float32 but lie in Discrete(4)",
+            "keys.axes: actions of gym:FrozenLake-v1 are not a Box of 1 float32 but lie in Discrete(4)",
         ),
     ],
 )

@@ -301,6 +301,10 @@ def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, ca
     with pytest.raises(SystemExit, match="1"):
         main(["tasks", "check", str(file)])
     assert "7 is not an action of gym:CartPole-v1" in capsys.readouterr().err
+    file.write_text(GOOD.replace('"RIGHT" = 1', '"RIGHT" = true'))
+    with pytest.raises(SystemExit, match="1"):
+        main(["tasks", "check", str(file)])
+    assert "True is not an action of gym:CartPole-v1" in capsys.readouterr().err
     file.write_text(GOOD.replace('id = "mine"', 'id = "atari"').replace('name = "balance"', 'name = "breakout"'))
     with pytest.raises(SystemExit, match="1"):
         main(["tasks", "check", str(file)])

@@ -8,6 +8,7 @@ from html import unescape
 import numpy as np
 import pytest
 from itsdangerous import URLSafeSerializer
+from played_games import add_game
 from study_world import open_study
 
 import interplay.record
@@ -105,7 +106,7 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert "/class/play/atari/breakout" in home.text
     person = app.state.classes.pupils(made)[0].participant
     with archive.database.write() as session:
-        testing.add_game(session, TASK, {person: 42}, at=NOW)
+        add_game(session, TASK, {person: 42}, at=NOW)
     home = text_of(client.get("/class"))
     assert "your best: 42" in home
     assert "you are number 1" in home
@@ -162,7 +163,7 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     joined = [app.state.classes.join(made.code, name).pupil for name in ("Ada", "Bo")]
     with archive.database.write() as session:
         for number in range(4):
-            testing.add_game(session, TASK, {joined[0].participant: 10.0 * number}, at=NOW, id=f"c{number}", duration_s=60)
+            add_game(session, TASK, {joined[0].participant: 10.0 * number}, at=NOW, id=f"c{number}", duration_s=60)
     page = teacher.get(f"/classes/{made.code}")
     said = text_of(page)
     assert made.shown_code in said
@@ -197,7 +198,7 @@ def test_a_teacher_takes_a_pupil_out_who_may_join_again_as_somebody_else(app, ar
     client.post("/join", data={"code": made.code, "nickname": "Ada"})
     (ada,) = app.state.classes.pupils(made)
     with archive.database.write() as session:
-        episode = testing.add_game(session, TASK, {ada.participant: 42}, at=NOW)
+        episode = add_game(session, TASK, {ada.participant: 42}, at=NOW)
     other = app.state.classes.open("other", ["atari/breakout"])
     assert not app.state.classes.take_out(other.code, ada.participant)
     for nobody in ("x", "-1", str(ada.participant)):
@@ -276,7 +277,7 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     others = [People(archive.database).find_or_add(f"q{number}") for number in range(3)]
     client.post("/api/play/agreement", json={"episode": "x", "agreed": True})  # makes nobody
     with archive.database.write() as session:
-        ids = [testing.add_game(session, qbert, {person: 100.0 * (n + 1)}, at=NOW) for n, person in enumerate(others)]
+        ids = [add_game(session, qbert, {person: 100.0 * (n + 1)}, at=NOW) for n, person in enumerate(others)]
         testing.add_episode(session, qbert, "scripted", 1, total_reward=250)
 
     def found(episode: str, *, is_equal: bool) -> None:
@@ -300,7 +301,7 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     more = [People(archive.database).find_or_add(f"more{number}") for number in range(9)]
     with archive.database.write() as session:
         for one in more:
-            found(testing.add_game(session, qbert, {one: 1.0}, at=NOW), is_equal=True)
+            found(add_game(session, qbert, {one: 1.0}, at=NOW), is_equal=True)
     assert "has not checked those" in text_of(client.get("/scores/atari/qbert")), "the list has ten"
     assert client.get("/scores/atari/qbert?statistic=nonsense").status_code == 404
     assert client.get("/scores/atari/qbert?period=never").status_code == 404
@@ -337,7 +338,7 @@ def finished(client, archive, text: str, score: float, *, number: int = 0):
     token = {"enrolment": at.url.params["enrolment"]}
     enrolment = client.app.state.studies.enrolment(tokens.read(client.app.state.secret, token["enrolment"]))
     with archive.database.write() as session:
-        game = testing.add_game(session, TASK, {enrolment.participant_id: score}, at=NOW, id=f"{study.id}-{number}")
+        game = add_game(session, TASK, {enrolment.participant_id: score}, at=NOW, id=f"{study.id}-{number}")
         visits.bind(session, f"{game}-player", enrolment.id)
     client.post(f"/studies/{study.id}/finish", params=token)
     return client.get(f"/studies/{study.id}/end", params=token), token

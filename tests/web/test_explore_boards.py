@@ -84,7 +84,7 @@ def nobody_was_shown(data):
 def shown(data):
     """Who was shown a task."""
     with closing(interplay.record.open(data)) as archive:
-        yield Shown(archive.database, data)
+        yield Shown(archive.database)
 
 
 REASON = "The left player went straight to the lapis block and mined the glass behind it; the other one only turned around."

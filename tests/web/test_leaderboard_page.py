@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import re
@@ -128,7 +129,6 @@ def test_csv_and_json_have_the_same_columns_and_values(visitor, asked):
 
 def test_model_judges_have_a_board_of_their_own_and_never_count(visitor, archive):
     people, models = board(visitor), board(visitor, judges="models")
-    assert board(visitor, judges="automatic") == models  # its earlier name
     assert (people["num_answers"], models["num_answers"], models["num_judges"]) == (600, 80, 1)
     assert "Not people." in visitor.get("/leaderboard?judges=models").text
     assert "Not people." not in visitor.get("/leaderboard").text
@@ -305,24 +305,42 @@ def test_a_long_name_keeps_its_end_where_its_middle_has_no_room(agent):
 # Examples
 
 
-def test_boards_show_examples_which_are_nowhere_else_until_one_button_hides_them(archive):
+def test_boards_show_examples_which_are_nowhere_else_until_a_button_hides_them(archive):
     starter.enter(archive)
     with TestClient(create_app(archive, suites=suites_with(None)), base_url="http://127.0.0.1") as visitor:
         for page in ("/leaderboard", "/leaderboard?task=atari/qbert&method=davidson", "/explore", "/leaderboard/explore"):
             assert "<strong>Examples.</strong>" in visitor.get(page).text, page
         assert '<a href="/agents/scripted">' in visitor.get("/leaderboard").text
         assert "0 answers · 0 judges" in visitor.get("/leaderboard").text
+        assert "xamples" not in visitor.get("/leaderboard?task=overcooked/cramped_room").text, "of this task there are none"
         assert re.findall(r"oracle|scripted/\w+", visitor.get("/explore").text)[0] == "oracle"
         assert visitor.get("/api/leaderboard").json()["rows"] == []
         assert visitor.get("/leaderboard.csv").text.count("\n") == 1
         assert visitor.get("/explore/boards/paper-200").status_code == 404
         assert comparisons(archive.database) == judgements(archive.database) == []
         assert read_all(archive.root) == ({}, {})
-        assert visitor.post("/examples/hide", follow_redirects=False).status_code == 303
-        assert "No answers yet" in visitor.get("/leaderboard").text
-        assert "No language model has played yet</h2>" in visitor.get("/explore").text
+        for page, text in (
+            ("/leaderboard?task=atari/qbert&method=davidson", "No answers yet"),
+            ("/explore", "No language model has played yet</h2>"),
+            ("/leaderboard/explore", "No two models to compare"),
+        ):
+            (back,) = re.findall(r'name="next" value="(.*?)"', visitor.get(page).text)
+            changed = visitor.post("/examples/hide", data={"next": html.unescape(back)}, follow_redirects=False)
+            assert (changed.status_code, changed.headers["location"]) == (303, page)
+            hidden = visitor.get(page).text
+            assert text in hidden
+            assert '<strong>Examples are hidden</strong> in this browser.</span> <button class="btn small-btn"' in hidden
+            with TestClient(visitor.app, base_url="http://127.0.0.1") as other:
+                assert "<strong>Examples.</strong>" in other.get(page).text, "of others nothing is hidden"
+            assert "<strong>Examples.</strong>" in visitor.post("/examples/show", data={"next": page}).text
+        assert visitor.post("/examples/show", data={"next": "//lab.example"}, follow_redirects=False).headers["location"] == (
+            "/leaderboard"
+        )
+    (archive.root / starter.EXAMPLES).unlink()  # as `serve --empty` does
     assert starter.enter(archive) == 0
     assert not (archive.root / starter.EXAMPLES).exists(), "a later start does not bring them back"
+    with TestClient(create_app(archive, suites=suites_with(None)), base_url="http://127.0.0.1") as visitor:
+        assert "xamples" not in visitor.get("/leaderboard").text
 
 
 def test_examples_give_way_to_real_answers(archive):

@@ -222,6 +222,7 @@ def test_links_that_say_nothing_of_use_are_refused(archive, client, parameters, 
     ("parameters", "text"),
     [
         ({name.lower(): value for name, value in PROLIFIC.items()}, None),
+        ({f"amp;{name}": value for name, value in PROLIFIC.items()}, None),
         ({"prolificPid": "60bf", "studyId": "5f3c"}, "the link has no SESSION_ID"),
         ({"prolific_pid": "60bf"}, "the link has no STUDY_ID"),
         ({"prolific_participant": "60bf"}, "the link has no PROLIFIC_PID"),

@@ -3,6 +3,7 @@
 import re
 import warnings
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import numpy as np
@@ -14,10 +15,12 @@ import interplay.record
 from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.play.games.state import State
 from interplay.store import EpisodeRow, EpisodeSeat, sessions
 from interplay.store import visits as store
 from interplay.tasks import find
 from interplay.web.app import create_app
+from interplay.web.studies.play import _open_seats
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -71,6 +74,16 @@ statistic = "score"
 full_at = 2000
 """
 )
+
+
+def test_a_seat_is_open_to_others_only_while_its_player_is_there():
+    seats = (SimpleNamespace(is_open=False), SimpleNamespace(is_open=True))
+    games = [
+        SimpleNamespace(study=SimpleNamespace(study="points", variant="pong"), state=state, is_waited_in=there, seats=seats)
+        for state, there in ((State.WAITING, True), (State.WAITING, False), (State.EMPTY, False), (State.PLAYING, True))
+    ]
+    request = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(play=SimpleNamespace(games=games))))
+    assert _open_seats(request, SimpleNamespace(study="points")) == {"pong": 1}
 
 
 def words_of(page) -> str:

@@ -169,9 +169,7 @@ def test_pictures_of_any_size_are_drawn(world, size, kind):
 
 
 def test_the_scale_is_a_pixel_per_240_rows():
-    scales = [
-        hud.scale_of(np.empty((height, width, 3))) for width, height in ((640, 360), (1280, 720), (1920, 1080), (400, 720))
-    ]
+    scales = [hud.natural_scale(*size) for size in ((640, 360), (1280, 720), (1920, 1080), (400, 720))]
     assert scales == [1, 3, 4, 1]
 
 
@@ -342,5 +340,5 @@ def test_blocks_are_drawn_finer_than_the_gui_and_all_else_is_not():
 def test_what_no_painter_knows_is_refused():
     with pytest.raises(WorldError, match="no sprite 'heart'"):
         pieces.sprite("heart")
-    with pytest.raises(WorldError, match="no operation of the display"):
+    with pytest.raises(WorldError, match="not an operation of the display"):
         hud.paint(np.zeros((9, 9, 3), np.uint8), [("explode", 3)], 1, 1)

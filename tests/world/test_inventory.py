@@ -110,7 +110,7 @@ def test_a_slot_is_selected_and_dropped_from():
 def test_slots_survive_being_written_as_json():
     slots = [Stack("iron_axe", 1, 7, {"name": "x"}), None, Stack("dirt", 64)]
     assert inventory.load(inventory.dump(slots)) == slots
-    with pytest.raises(WorldError, match=r"\['dirt'\] is no stack"):
+    with pytest.raises(WorldError, match=r"\['dirt'\] is not a stack"):
         inventory.load([["dirt"]])
     with pytest.raises(NotFoundError, match="unknown item 'dirtt'"):
         inventory.load([["dirtt", 1, 0, None]])

@@ -681,7 +681,7 @@ def test_a_place_must_be_finite_and_a_thing_cannot_be_killed(world: World) -> No
     with pytest.raises(WorldError, match="no place nan"):
         mobs.spawn(world, "cow", math.nan, 10.0, 5.0)
     row = world.row(world.spawn_item(5.5, 10.0, 5.5, Stack("dirt")))
-    with pytest.raises(WorldError, match="is no mob to kill"):
+    with pytest.raises(WorldError, match="is not a mob to kill"):
         mobs.kill(world, row)
 
 

@@ -101,7 +101,7 @@ def test_a_value_within_a_command_ends_where_it_ends():
         ("128b", 1, "a byte (b) is from -128 to 127, got 128b"),
         ("99999999999", 1, "a whole number is from -2147483648 to 2147483647"),
         ("9" * 5000, 1, "a whole number is from"),
-        ("1e999d", 1, "1e999d is no finite number"),
+        ("1e999d", 1, "1e999d is not a finite number"),
         ("[" * (MAX_DEPTH + 2), MAX_DEPTH + 2, f"more than {MAX_DEPTH} deep"),
     ],
 )

@@ -534,10 +534,6 @@ def test_death_drops_all_unless_the_rule_keeps_it():
         assert world.player.health == 0
         assert world.totals() == dropped
         assert (world.player.slots[3] is None) is bool(dropped)
-        vitals.respawn(world)
-        assert not world.player.dead
-        assert world.player.health == 20
-        assert (world.player.x, world.player.z) == (3.5, 3.5)
 
 
 def test_the_dead_neither_move_nor_heal(world):

@@ -366,7 +366,7 @@ def test_rows_of_halves_of_double_plants_stay_however_they_are_filled_in(world: 
 def test_updates_that_are_none_say_so_and_change_nothing(world: BlockWorld, bad: object) -> None:
     world.put(X, FLOOR + 9, Z, "sand")
     before = world.updates.state()
-    with pytest.raises(WorldError, match="these are no updates of a world"):
+    with pytest.raises(WorldError, match="these are not updates of a world"):
         world.updates.load(bad)  # type: ignore[arg-type]
     assert world.updates.state() == before
 

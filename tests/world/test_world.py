@@ -105,14 +105,14 @@ def without(world, name):
 )
 def test_bytes_that_are_no_saved_world_are_refused(document, reason):
     saved = zstandard.compress(msgspec.msgpack.encode(document))
-    with pytest.raises(WorldError, match=f"these {len(saved)} bytes are no saved world: ") as error:
+    with pytest.raises(WorldError, match=f"these {len(saved)} bytes are not a saved world: ") as error:
         World.restore(saved)
     assert reason in str(error.value)
 
 
 def test_bytes_of_something_else_are_refused():
     for saved in (b"", b"junk", zstandard.compress(b"\xc1")):
-        with pytest.raises(WorldError, match="bytes are no saved world: "):
+        with pytest.raises(WorldError, match="bytes are not a saved world: "):
             World.restore(saved)
 
 
@@ -125,7 +125,7 @@ def test_a_saved_world_that_lacks_a_part_or_has_a_wrong_one_is_refused(world):
             World.restore(zstandard.compress(msgspec.msgpack.encode(document)))
         if name not in ("time", "ticks", "weather", "difficulty", "rules", "next_id", "before"):
             document[name] = 0.5
-            with pytest.raises(WorldError, match="bytes are no saved world: "):
+            with pytest.raises(WorldError, match="bytes are not a saved world: "):
                 World.restore(zstandard.compress(msgspec.msgpack.encode(document)))
 
 
@@ -162,10 +162,10 @@ def test_a_changed_byte_of_a_saved_world_is_noticed():
     for position in rng.integers(len(saved), size=40).tolist():
         changed = bytearray(saved)
         changed[position] ^= 1 << int(rng.integers(8))
-        with pytest.raises(WorldError, match=r"no saved world|was saved as version"):
+        with pytest.raises(WorldError, match=r"not a saved world|was saved as version"):
             World.restore(bytes(changed))
     for longer in (saved + b"x", saved + saved):
-        with pytest.raises(WorldError, match="no saved world"):
+        with pytest.raises(WorldError, match="not a saved world"):
             World.restore(longer)
 
 

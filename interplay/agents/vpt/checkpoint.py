@@ -54,7 +54,7 @@ def read_model(path: Path) -> Architecture:
     except Refused as error:
         what, _, to_do = str(error).partition("\n")
         to_do = to_do or "The .model file comes first, then the .weights file. Fetch both from where they were published."
-        raise CheckpointError(f"{path} is no .model file of VPT: {what}\n{to_do}") from None
+        raise CheckpointError(f"{path} is not a .model file of VPT: {what}\n{to_do}") from None
     try:
         arguments = document["model"]["args"]
         net, temperature = arguments["net"]["args"], float(arguments["pi_head_opts"]["temperature"])
@@ -92,7 +92,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
         else:
             is_fine = _is_size(value) and (name != "n_recurrence_layers" or value <= _MOST_LAYERS)
         if not is_fine:
-            raise CheckpointError(f"{where}: {name} is {shortened(value)}, which is no size of a network")
+            raise CheckpointError(f"{where}: {name} is {shortened(value)}, which is not a size of a network")
         sizes[name] = tuple(value) if isinstance(value, list) else value
     architecture = Architecture(**sizes)
     is_rgb = len(architecture.img_shape) == 3 and architecture.img_shape[2] == 3
@@ -119,17 +119,17 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}\nCheck the name of the .weights file.") from None
     except Exception as error:  # PyTorch's reader fails in many ways on what is not its own
         raise CheckpointError(
-            f"{path} is no file of weights: {_why(error)}\n"
+            f"{path} is not a file of weights: {_why(error)}\n"
             "It was cut off, or holds more than tensors. Nothing in it was run. Fetch it again from where it was published."
         ) from None
     if not isinstance(found, Mapping) or not all(
         isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in found.items()
     ):
-        raise CheckpointError(f"{path} is no file of weights: it holds no names with tensors")
+        raise CheckpointError(f"{path} is not a file of weights: it holds no names with tensors")
     for name, tensor in found.items():
         if not _is_plain(tensor):
             raise CheckpointError(
-                f"{path} is no file of weights: {name[:80]} is of {tensor.dtype}, {tensor.layout}, on {tensor.device}; "
+                f"{path} is not a file of weights: {name[:80]} is of {tensor.dtype}, {tensor.layout}, on {tensor.device}; "
                 "expected numbers with a fraction, all of which are in the file"
             )
     return dict(found)
@@ -188,7 +188,7 @@ def _why(error: Exception) -> str:
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
     if type(error).__name__ == "UnpicklingError":
-        return "it is no pickle of tensors"
+        return "it is not a pickle of tensors"
     first_line = str(error).strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {first_line}"
 

@@ -48,7 +48,7 @@ def read_description(folder: Path) -> dict[str, Any]:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise VPTError(f"VPT network {folder.name!r}: {path} is missing\n{remedy}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise VPTError(f"VPT network {folder.name!r}: {path} is damaged: {error}\n{remedy}") from None
     if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
         raise VPTError(f"VPT network {folder.name!r}: {path} is not of format {FORMAT!r}, version {VERSION}\n{remedy}")

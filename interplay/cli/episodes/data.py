@@ -129,7 +129,7 @@ def export(
     as_json: JsonOption = False,
 ) -> None:
     """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (files that are there
-    already are kept, so a stopped export goes on), or data sets. Episodes of people who did not agree to a release are left
+    already are kept, so a stopped export continues), or data sets. Episodes of people who did not agree to a release are left
     out, whatever you ask for; people get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
@@ -342,7 +342,8 @@ def pull(
 ) -> None:
     """Fetch episodes of another server into this data folder: those whose people agreed to a release, under pseudonyms.
 
-    What is here already is not fetched again, and what was cut off goes on at the same byte. Each file is checked by its hash.
+    Files that are here already are not fetched again, and a file that was cut off continues at the same byte. Each file is
+    checked by its hash.
 
     Exit 1 when a file could not be fetched.  Try:  interplay episodes pull https://lab.example --task atari/breakout
     """

@@ -39,8 +39,8 @@ def measure(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the statistics that episodes lack, by playing them again, and keep them in the catalogue; a run that was stopped
-    goes on. Exit 1 when an episode could not be measured, or with --check when a value differs.
+    """Compute the statistics that episodes lack, by playing them again, and keep them in the catalogue; a run that was
+    stopped continues. Exit 1 when an episode could not be measured, or with --check when a value differs.
 
     Try:  interplay episodes measure --all
     """

@@ -57,7 +57,7 @@ def list_episodes(
     actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
     outcome: Annotated[OutcomeName | None, typer.Option(help="How it ended.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="At most so many, the newest ones.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="Show at most N episodes, newest first.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -261,7 +261,7 @@ def _write_video(episode: Episode, path: Path) -> None:
 def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
     """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
 
-    Deletes nothing that was played, and goes on after a file that cannot be repaired. Exit 1 when there was one.
+    Deletes no recording, and continues after a file that cannot be repaired. Exit 1 when there was one.
     """
     from interplay.record.journal import DAMAGED
 

@@ -106,7 +106,7 @@ def filter_tasks(
     as_json: JsonOption = False,
 ) -> None:
     """Ask models which atomic tasks need knowledge of the game, and what they need of a player. Run again after an
-    interruption, it goes on, and pays for no answer twice.
+    interruption, it continues, and pays for no answer twice.
 
     Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
     """

@@ -213,7 +213,7 @@ def import_instances(
 @app.command()
 def judge(
     things: Annotated[list[str], typer.Argument(metavar="WHAT...", help=f"{_WHICH} And ids of episodes.")],
-    semantics: Annotated[str | None, typer.Option(help="What the rules mean; docs/explore.md lists the versions.")] = None,
+    semantics: Annotated[str | None, typer.Option(help="Version of the rules; docs/explore.md lists the versions.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

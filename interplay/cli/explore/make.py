@@ -90,7 +90,7 @@ def make(
     as_json: JsonOption = False,
 ) -> None:
     """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
-    passes. Run again after an interruption, it goes on, and pays for no answer twice. Exit 1 if none passed, or, with
+    passes. Run again after an interruption, it continues, and pays for no answer twice. Exit 1 if none passed, or, with
     planner, if one was not made.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
@@ -204,7 +204,7 @@ def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
             names = [bank.normalised(name) for name, one in said.items() if one["requires_domain_knowledge"] == "No"]
         else:
             names = list(bank.load(file))
-    except (OSError, ValueError, AttributeError, KeyError, TypeError) as error:
+    except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
         raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
     if not names:
         raise InterplayError(f"{file} names no task\nWrite one name a line, such as: mine oak_log")

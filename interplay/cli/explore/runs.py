@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing, suppress
 from functools import partial
 from itertools import count
@@ -64,18 +65,18 @@ def run(
     steps: Annotated[
         int, typer.Option("--steps", min=1, max=100_000, help="Ticks of a run at most: 1800 as the paper, or 300.")
     ] = 1800,
-    goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', the last tasks alone.")] = "written",
+    goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', only the last tasks.")] = "written",
     epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
     address: AddressOption = None,
     key_env: KeyOption = None,
     timeout: TimeoutOption = 300,
-    name: Annotated[str, typer.Option("--name", help="What tables call the model; default: --model.")] = "",
-    max_calls: Annotated[int | None, typer.Option("--max-calls", min=1, help="Stop after so many calls of the model.")] = None,
+    name: Annotated[str, typer.Option("--name", help="Name of the model in tables; default: --model.")] = "",
+    max_calls: Annotated[int | None, typer.Option("--max-calls", min=1, help="Stop after N calls of the model.")] = None,
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, help="Stop after so many tokens, read and written.")
+        int | None, typer.Option("--max-tokens", min=1, help="Stop after N tokens, read and written.")
     ] = None,
     max_cost: Annotated[
-        float | None, typer.Option("--max-cost", min=0, help="Stop after so many dollars; needs --price.")
+        float | None, typer.Option("--max-cost", min=0, help="Stop after this many dollars; needs --price.")
     ] = None,
     prices: PricesOption = None,
     at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
@@ -83,7 +84,7 @@ def run(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a language model play instances. Run again after an interruption, it goes on, and pays for no answer twice.
+    """Let a language model play instances. Run again after an interruption, it continues, and pays for no answer twice.
 
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
@@ -127,7 +128,7 @@ def run(
         )
     if log.status != "success":
         what = log.error.message if log.error else "it was stopped"
-        raise InterplayError(f"the evaluation ended with status {log.status}: {what}\nRun the same command to go on.")
+        raise InterplayError(f"the evaluation ended with status {log.status}: {what}\nRun the same command to continue.")
     scores = [score for sample in log.samples or [] for score in (sample.scores or {}).values()]
     results = [Result.from_json((score.metadata or {})["result"]) for score in scores]
     (made,) = tables(results, of_models)
@@ -310,9 +311,16 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
 def _print(document: dict[str, Any], answers: Path | None) -> None:
     from interplay.explore.evaluation.metrics import BY
 
-    for made in document["tables"]:
-        emit(None, as_json=False, text=_text(made))
-        for by in ("difficulty", "depth", "capability"):
+    counting = [any(row["runs"] > row["failed"] for row in made["models"]) for made in document["tables"]]
+    if not any(counting):
+        whys = [one["error"] for one in document["failed"]] + [one["why"] for one in document["left_out"]]
+        short = Counter(why.splitlines()[0].partition(": ")[0].rstrip(".") for why in whys)
+        said = ", ".join(f"{number} x {why}" for why, number in short.most_common())
+        emit(None, as_json=False, text=f"No run counts, so there is no table. Why: {said}.")
+    for made, counts in zip(document["tables"], counting, strict=True):
+        if counts:
+            emit(None, as_json=False, text=_text(made))
+        for by in ("difficulty", "depth", "capability") if counts else ():
             emit(None, as_json=False, text=_parts(made, by))
             emit(None, as_json=False, text=f"{BY[by]}\n")
         for row in made["models"]:

@@ -36,7 +36,7 @@ def ban(
     """
     if not reason.strip() and file is None:
         raise typer.BadParameter(
-            'a ban needs its reason, for whoever looks at it later\nSay it:  --reason "clicked without watching"'
+            'a ban needs its reason, for people who look at it later\nSay it:  --reason "clicked without watching"'
         )
     because = reason.strip() or f"listed in {file.name if file else ''}"
     _change(judges, file, dataset, data, database, as_json, because)
@@ -128,7 +128,7 @@ def bans(
          f"{entry['lifted_at']:%Y-%m-%d}" if entry["lifted_at"] else "")
         for entry in document
     ]  # fmt: skip
-    nobody = f"Nobody is banned.\nWho looks careless:  interplay judge judges{place_options(data, database)}"
+    nobody = f"Nobody is banned.\nJudges with failed checks:  interplay judge judges{place_options(data, database)}"
     emit(document, as_json=as_json, text=table(["judge", "since", "#answers", "reason", "lifted"], shown) if shown else nobody)
     if export is not None and not as_json:
         emit(None, as_json=False, text=f"Wrote {export}.")

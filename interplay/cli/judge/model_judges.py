@@ -113,7 +113,6 @@ def _emit_agreement(looked: list[MeasuredJudge], name: str, place: str, *, as_js
     emit({"name": name, "seed": SEED, "agreement": found, "skipped": _listed(skipped)}, as_json=as_json, text=report)
 
 
-@app.command("automatic", hidden=True)  # its earlier name
 @app.command("by-model")
 def by_model(
     task: TaskOption = None,
@@ -128,9 +127,7 @@ def by_model(
     key_env: Annotated[
         str | None, typer.Option("--key-env", help="Environment variable that holds its key; the key is never stored.")
     ] = None,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Ask about at most so many pairs (with --vision).")
-    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Ask about at most N pairs (with --vision).")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,

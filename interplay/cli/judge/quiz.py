@@ -192,7 +192,7 @@ def _answers(file: Path) -> list[tuple[str, Any]]:
     text = read_text(file, QuizAnswerError, hint="It should hold JSON: {question id: [texts of ticked options]}")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise QuizAnswerError(f"{file}: not JSON: {error}") from None
     if not isinstance(document, list):
         return [("", document)]

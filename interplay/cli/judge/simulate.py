@@ -58,7 +58,7 @@ def simulate(
         list[RatingName] | None,
         typer.Option(help="How answers become ratings; may be repeated.  [default: trueskill, bradley-terry]"),
     ] = None,
-    answers: Annotated[int, typer.Option(help="A run ends after so many answers at the latest.")] = 600,
+    answers: Annotated[int, typer.Option(help="Largest number of answers in a run.")] = 600,
     draws: Annotated[float, typer.Option(help="Share of draws, if every pair were asked about equally often.")] = 0.12,
     judges: Annotated[int, typer.Option("--judges", "--concurrent", help="Matches that are open at the same time.")] = 1,
     profile: Annotated[ProfileName, typer.Option(help="Distribution of the skills.")] = ProfileName.normal,

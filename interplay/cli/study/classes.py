@@ -36,7 +36,7 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file 
 @app.command("open")
 def open_class(
     title: Annotated[str, typer.Argument(help="Name of the class, as pupils see it.")],
-    task: Annotated[list[str] | None, typer.Option(help="What is played; may be repeated. Default: atari/breakout.")] = None,
+    task: Annotated[list[str] | None, typer.Option(help="Task of the class; may be repeated. Default: atari/breakout.")] = None,
     hours: Annotated[float, typer.Option(help="How long the code works.")] = 3,
     keep_days: Annotated[int, typer.Option(help="How many days after its end the nicknames are erased.")] = 30,
     ask_release: Annotated[
@@ -82,7 +82,7 @@ def open_class(
     lines = [
         f"The class {made.title} is open until {made.ends_at:%Y-%m-%d %H:%M} UTC. Its code is  {made.shown_code}",
         f"pupils    {document['link']}",
-        f"teacher   {document['teacher']}   (keep it to yourself: who has it can close the class)",
+        f"teacher   {document['teacher']}   (keep it to yourself: anybody who has it can close the class)",
     ]
     if local is not None:
         lines.append("Note: these links work on this machine; for people elsewhere give --address.")
@@ -157,7 +157,7 @@ def show(
 def close(
     code: CodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Close a class: nobody can join or begin a game any more; games that go on are played to their end.
+    """Close a class: nobody can join or begin a game any more; games in progress are played to their end.
 
     Try:  interplay study class close RT3-9CH
     """

@@ -15,14 +15,14 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study tha
 
 def pause(
     study: IdArgument,
-    note: Annotated[str, typer.Option(help="What people read who come meanwhile.")] = "",
+    note: Annotated[str, typer.Option(help="Text for people who come meanwhile.")] = "",
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let nobody new into a study for now; people who are inside go on, and are paid.
+    """Take no new participants into a study for now; current participants can continue, and are paid.
 
-    Try:  interplay study pause atari --note "We go on tomorrow."
+    Try:  interplay study pause atari --note "We continue tomorrow."
     """
     from interplay.study.pausing import Pauses
 

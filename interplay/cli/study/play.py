@@ -121,14 +121,10 @@ def answers(
         print_csv([field.name for field in fields(PartnerAnswer)], rows)
         return
     shown = ("participant", "variant", "form", "#game", "before_partner", "partner", "question", "label")
-    cells = [[_cell(row[name.lstrip("#")]) for name in shown] for row in rows]
+    cells = [["skipped" if (value := row[name.lstrip("#")]) is None else str(value) for name in shown] for row in rows]
     emit(
         rows, as_json=as_json, text=table(shown, cells) if rows else f"Nobody has answered questions about partners in {study}."
     )
-
-
-def _cell(value: Any) -> str:
-    return "skipped" if value is None else str(value)
 
 
 def raffle(

@@ -55,6 +55,8 @@ EthicsOption = Annotated[
 ]
 _NOBODY = "the people who run this server"
 """What the files of shipped studies had as contact: it names nobody."""
+_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
+_MAX_SHORT_CHARS = 1000
 
 
 @app.command()
@@ -79,14 +81,16 @@ def check(
     is_there = bool(database) or is_data_folder(data)
     with TemporaryDirectory() as new:  # a command that only looks makes no data folder
         archive = interplay.record.open(data if is_data_folder(data) else Path(new), database=database)
-        _look_for(archive, study, data)
+        _look_for_examples(archive, study, data)
+        _look_for_agents(archive, study.play)
         if is_there:
             _segments(archive, study, suite)
+        judges = _judges_at_once(archive, study, suite) if is_there else None
         archive.close()
-    lines = [f"{name}: {study.title!r}, all good.", *_summary(study)]
+    lines = [f"{name}: {study.title!r}, all good.", *_summary(study), *_judges_lines(study, judges)]
     given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
     lines.append(f"Open it:  interplay study open {name}{suite_options(suite)}{given}{place_options(data, database)}")
-    emit(_document(study), as_json=as_json, text="\n".join(lines))
+    emit(_document(study) | {"judges_at_once": judges}, as_json=as_json, text="\n".join(lines))
 
 
 @app.command("open")
@@ -113,7 +117,8 @@ def open_study(
     archive = open_archive(data, database)
     local = local_address(archive.root) if address is None else None
     address = address or local or NO_SERVER
-    _look_for(archive, study, data)
+    _look_for_examples(archive, study, data)
+    _look_for_agents(archive, study.play)
     drawn = _segments(archive, study, suite)
     part = Rules.from_mapping(study.judging).segments
     before = Studies(archive.database).open(study)
@@ -128,6 +133,8 @@ def open_study(
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
+    judges = _judges_at_once(archive, study, suite)
+    lines += _judges_lines(study, judges)
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
             f"Note: no proof is recorded here of {amount(len(unproved), 'instance')}, such as {unproved[0]}. Make it:  "
@@ -142,6 +149,7 @@ def open_study(
         lines.append(f"Note: no server runs on this data folder. Start one:  interplay serve{place_options(data, database)}")
     lines.append(f"Participants:  interplay study participants {study.id}{place_options(data, database)}")
     document: dict[str, Any] = {"study": study.id, "content_hash": study.content_hash, "links": links, "preview": preview}
+    document["judges_at_once"] = judges
     if part is not None:
         document["segments"] = num_segments
     emit(document, as_json=as_json, text="\n".join(lines))
@@ -294,6 +302,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     from interplay.tasks import index
 
     study = find_study(name).answered_by(contact, ethics)
+    _check_texts(name, study.document)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -340,15 +349,22 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     return study
 
 
-def _look_for(archive: Archive, study: Study, data: Path) -> None:
-    """Refuse a study that names examples or agents that its data folder does not have.
+def _check_texts(name: str, value: Any, place: str = "") -> None:
+    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
 
     Raises:
-        InterplayError: With what is missing and the remedy.
+        StudyError: Naming the first.
     """
-    _look_for_examples(archive, study, data)
-    if study.play is not None:
-        _look_for_agents(archive, study.play)
+    from interplay.judge.form import num_visible_chars
+    from interplay.study import StudyError
+
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        _check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
+    if isinstance(value, str) and value and not num_visible_chars(value[:_MAX_SHORT_CHARS]):
+        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
+        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
+        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")
 
 
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
@@ -359,6 +375,31 @@ def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[
 
     part = Rules.from_mapping(study.judging).segments
     return [] if part is None else SegmentStudies(archive).draw(part, index(suites_with(suite))[part.task], study.content_hash)
+
+
+def _judges_at_once(archive: Archive, study: Study, suite: list[Path] | None) -> int | None:
+    """How many people can judge whole games at the same time; None where a study asks for something else."""
+    from interplay.judge import Rules
+    from interplay.judge.pairing.candidates import Candidates
+
+    rules = Rules.from_mapping(study.judging)
+    if study.kind != "comparisons" or rules.segments is not None:
+        return None
+    return Candidates(suites_with(suite)).num_pairs(archive.database, rules.tasks)
+
+
+def _judges_lines(study: Study, number: int | None) -> list[str]:
+    """How many people can judge at the same time, and a warning where more may come."""
+    from interplay.study.hit_plan import settings_of
+
+    if number is None:
+        return []
+    lines = [f"judges     {number} at once: a pair of games is before one person at a time"]
+    places = settings_of(study).num_assignments if "mturk" in study.channels else 1
+    if number < places:
+        come = f"the HIT has {places} assignments, and the others are turned away" if number else "nobody can judge yet"
+        lines.append(f"Warning: {come}. Add agents, or games of them on more held-out seeds of the task.")
+    return lines
 
 
 def _check_instances(name: str, review: ReviewPart) -> None:
@@ -381,7 +422,7 @@ def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
     return [name for name, one in review.instances.items() if recorded_proof(archive, parse(dict(one))) is None]
 
 
-def _look_for_agents(archive: Archive, play: PlayPart) -> None:
+def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
     """Refuse agents that are not here.
 
     Raises:
@@ -390,7 +431,7 @@ def _look_for_agents(archive: Archive, play: PlayPart) -> None:
     from interplay.agents.find import names
 
     known = [one.name for one in names(archive)]
-    for place, variant in enumerate(play.variants):
+    for place, variant in enumerate(() if play is None else play.variants):
         for agent in variant.agents:
             if ":" not in agent and agent not in known:
                 hint = f"It stands in variants[{place}]. All agents:  interplay agents list    Your own:  module:factory"
@@ -494,9 +535,9 @@ def _play_lines(study: Study, play: PlayPart) -> list[str]:
         lines.append(f"waiting    after {waiting.after_s:g} s without a partner: {pay}")
         codes = getattr(study.channels.get("prolific"), "codes", None)
         if codes is not None and "no_partner" in codes:
-            lines.append("           review the code of no_partner by hand: who is approved gets the whole reward, too")
+            lines.append("           review the code of no_partner by hand: approved people get the whole reward, too")
         elif codes is not None:
-            lines.append("           codes has none for no_partner, so Prolific asks those people to return the submission")
+            lines.append("           codes has no code for no_partner, so Prolific asks those people to return the submission")
     return lines
 
 

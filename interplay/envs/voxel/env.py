@@ -323,7 +323,7 @@ class VoxelEnv(PlayableEnv):
         if self._done and not self._is_single:
             info["seats_done"] = [seat for seat in self.task.seats if seat in self._done]
         if self._over and self._num_steps and self._outcome_check is not None:
-            info["outcome_check"] = info["automatic"] = self.outcome_check()  # the second is its earlier name
+            info["outcome_check"] = self.outcome_check()
         return info
 
     def _known_of(self, index: int) -> dict[str, Any]:

@@ -335,6 +335,7 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
     for one in results:
         replies.update(one.replies)
     tokens = [total(one.input_tokens for one in results), total(one.output_tokens for one in results)]
+    verbs = {part.verb for one in results for part in one.outcomes}
     costs = [one.cost for one in results if one.calls]
     cost = total(costs) if costs else None
     if price is not None:
@@ -352,7 +353,7 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
         "by_depth": {
             str(depth) if depth else "not known": _rates(own) for depth, own in _grouped(results, lambda one: [one.depth or 0])
         },
-        "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in _verbs(results)},
+        "by_verb": {verb: asdict(msr(results, lambda one, verb=verb: one.verb == verb)) for verb in sorted(verbs)},
         "by_capability": {name: _rates(own) for name, own in _grouped(results, lambda one: one.capabilities)},
         "calls": (calls := sum(one.calls for one in results)),
         "latency_ms": sum(one.latency_ms for one in results) / calls if calls else None,
@@ -368,10 +369,6 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
 def _rates(results: Sequence[Result]) -> dict[str, Any]:
     rates = {"tsr": tsr(results), "msr": msr(results), "ordered_msr": msr(results, ordered=True)}
     return {name: asdict(one) for name, one in rates.items()}
-
-
-def _verbs(results: Iterable[Result]) -> list[str]:
-    return sorted({part.verb for one in results for part in one.outcomes})
 
 
 def _grouped(results: Iterable[Result], keys: Callable[[Result], Iterable[Any]]) -> list[tuple[Any, list[Result]]]:

@@ -195,9 +195,8 @@ class Player:
             num_idle += 1
             if num_idle % self.settings.attempts == 0:
                 self.game.hold({}, 1)
-            turns.append(
-                [ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), self._call_a_tool()]
-            )
+            asked = ChatMessageUser(content=f"Call one of your tools: {', '.join(self._tools)}.")
+            turns.append([ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), asked])
 
     def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
         """What is sent: of the pictures only the last ones."""
@@ -231,7 +230,7 @@ class Player:
         elif call.function not in self._tools:
             self._count("unknown_tool")
             self.game.hold({}, 1)
-            content = f"That is no call of a tool you have: {', '.join(self._tools)}."
+            content = f"That is not a call of a tool you have: {', '.join(self._tools)}."
         elif call.function == "act":
             content = self._acted(call.arguments)
         elif call.function in MACROS:
@@ -241,9 +240,6 @@ class Player:
             content = self.game.carried() if call.function == "inventory" else self._seen()
             self.game.hold({}, 1)
         return ChatMessageTool(content=content, tool_call_id=call.id, function=call.function)
-
-    def _call_a_tool(self) -> ChatMessageUser:
-        return ChatMessageUser(content=f"Call one of your tools: {', '.join(self._tools)}.")
 
     def _acted(self, arguments: Mapping[str, Any]) -> str | list[Content]:
         reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=self.settings.most_ticks)

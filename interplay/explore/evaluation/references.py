@@ -66,7 +66,7 @@ def references(database: Database, data: Path, judgement_of: JudgementOf) -> Ref
         data: The data folder.
         judgement_of: As `first_attempts`.
     """
-    attempts, waiting = first_attempts(database, judgement_of, Shown(database, data).times())
+    attempts, waiting = first_attempts(database, judgement_of, Shown(database).times())
     return References(proofs(database, data, judgement_of), attempts, waiting)
 
 

@@ -26,7 +26,7 @@ KINDS = {
     "no_json": "words without an object",
     "no_action": "an object without an action",
     "unknown_key": "a key that is not one",
-    "bad_value": "a key that is neither 0 nor 1, a camera that is no pair of finite degrees, or what else means nothing",
+    "bad_value": "a key that is neither 0 nor 1, a camera that is not a pair of finite degrees, or what else means nothing",
     "no_tool": "words without a call of a tool",
     "unknown_tool": "a tool that is not there",
     "parallel_call": "one more call of a tool in a reply of which the first was used",

@@ -172,7 +172,7 @@ def read(path: Path) -> Run:
                     num_failed += 1
                     kept = len(calls) - value.get("again", 0)
                     calls, lost = calls[:kept], lost + calls[kept:]
-    except (ValueError, AttributeError, OSError) as error:
+    except (ValueError, RecursionError, AttributeError, OSError) as error:
         raise RunError(f"{path} cannot be read as a run: {error}\nMove it away; the run is then played again.") from None
     if run is None or not isinstance(run.header, dict) or run.header.get("schema") != SCHEMA:
         raise RunError(f"{path} is not a run of schema {SCHEMA}\nMove it away, or read it with the version that wrote it.")
@@ -186,7 +186,7 @@ def check_server(data: Path, model: str, server: str) -> None:
         RunError: If it was.
     """
     for path in (data / FOLDER).glob("*.jsonl"):
-        with path.open("rb") as file, suppress(ValueError, KeyError, TypeError):
+        with path.open("rb") as file, suppress(ValueError, RecursionError, KeyError, TypeError):
             head = json.loads(file.readline())["header"]
             if head["model"] == model and head.get("server", server) != server:
                 raise RunError(

@@ -182,7 +182,7 @@ def _before(last: Way, hops: int, rng: np.random.Generator) -> tuple[Way, ...] |
     chain = [last]
     while len(chain) < hops:
         first, verbs = chain[0], [way.verb for way in chain]
-        able = [way for way in ways() if way.gives == first.needs and _may_follow(way, first)]
+        able = [way for way in ways() if way.gives == first.needs and (way.verb != first.verb or way.verb == "mine")]
         if last.verb != "open" and rng.random() < _FEW_WALLS:
             able = [way for way in able if way.verb != "open"]
         # So that no verb fills a chain: first how, then which.
@@ -192,11 +192,6 @@ def _before(last: Way, hops: int, rng: np.random.Generator) -> tuple[Way, ...] |
         kind = str(rng.choice(kinds))
         chain.insert(0, _one([way for way in able if way.verb == kind], rng))
     return tuple(chain)
-
-
-def _may_follow(way: Way, then: Way) -> bool:
-    """Whether what the first gives is carried before the other begins: one screen may use up what it has just given."""
-    return way.verb != then.verb or way.verb == "mine"
 
 
 def times(chain: Sequence[Way]) -> list[int]:

@@ -91,7 +91,7 @@ class Chat:
             self._answers: dict[str, dict[str, Any]] = {line["asked"]: line["output"] for line in lines}
         except (ValueError, KeyError, TypeError) as error:
             self._file.close()
-            raise ChatError(f"{path} is no file of answers: {error}\nMove it away; all is then asked again.") from None
+            raise ChatError(f"{path} is not a file of answers: {error}\nMove it away; all is then asked again.") from None
 
     def close(self) -> None:
         """Let others write the file."""
@@ -134,7 +134,7 @@ class Chat:
             try:
                 output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
             except CallError as error:
-                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to go on."
+                text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to continue."
                 raise CallError(text) from None
             self._file.append({"asked": asked, "model": name, "about": about, "output": document, "latency_ms": latency_ms})
         self._answers[asked] = document

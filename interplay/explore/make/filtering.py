@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -90,15 +91,11 @@ async def _sample(chat: Chat, model: Model, task: str, number: int) -> Sample:
     description: str | None = None
     if verdict is not None:
         talk.append(ChatMessageUser(content=texts()["description"].strip()))
-        read = _description_after(verdict)
+        read = partial(read_description, verdict=verdict)
         description = await _ask(chat, model, talk, number, read, errors, f"{task}: description")
     fresh: list[ChatMessage] = [ChatMessageUser(content=texts()["capabilities"].format(task=task).strip())]
     capabilities = await _ask(chat, model, fresh, number, read_capabilities, errors, f"{task}: capabilities")
     return Sample(name_of(model), verdict, description, capabilities, tuple(errors))
-
-
-def _description_after(verdict: str) -> Callable[[str], str | None]:
-    return lambda text: read_description(text, verdict)
 
 
 async def _ask(

@@ -149,7 +149,7 @@ def read_capabilities(text: str) -> frozenset[str]:
             raise ReplyError(f"{group} must be a list, and was {labels!r:.60}")
         for label in labels:
             if label not in LABELS[group]:
-                raise ReplyError(f"{label!r:.60} is no label of {group}; labels are {', '.join(LABELS[group])}")
+                raise ReplyError(f"{label!r:.60} is not a label of {group}; labels are {', '.join(LABELS[group])}")
             found.add(f"{group}.{label}")
     return frozenset(found)
 

@@ -225,7 +225,7 @@ def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
     """
     try:
         document = json.loads(path.read_bytes())
-    except (OSError, ValueError):  # never made, or torn when the machine stopped
+    except (OSError, ValueError, RecursionError):  # never made, or torn when the machine stopped
         return None
     if not isinstance(document, dict) or not document.keys() >= {one.name for one in fields(Made)} - {"instance", "ruling"}:
         raise SynthesisError(f"{path} does not say what came of an instance\nMove it away; the answers of the models are kept.")

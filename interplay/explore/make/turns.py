@@ -92,7 +92,7 @@ def read(
         tool = value["tool"]
         if tool not in role.tools:
             known = f"it may call {', '.join(role.tools)}" if role.tools else "it has no tools"
-            raise ReplyError("unknown_tool", f"{clean(tool, 40)!r} is no tool of the {role.name}: {known}")
+            raise ReplyError("unknown_tool", f"{clean(tool, 40)!r} is not a tool of the {role.name}: {known}")
         return ToolCall(tool, value)
     values = _plain(value)
     table = Table(values, "reply", refuse=_FormError)

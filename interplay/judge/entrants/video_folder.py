@@ -97,7 +97,6 @@ def _known_or_problem(path: Path, name: str, names: Mapping[str, Task], found: F
 
 
 def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> None:
-    """The files of one task."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
-from interplay.judge.pairing.matchmaking import Candidate
+from interplay.judge.pairing.matchmaking import Candidate, num_pairs
+from interplay.store import Database
 from interplay.store import judging as store
 from interplay.store.entrants import entrants
 from interplay.tasks import Suite, Task, builtin_suites, index
@@ -34,6 +35,12 @@ class Candidates:
             candidates = tuple(self._read(session, task))
             self._candidates[task] = (state, candidates)
         return candidates
+
+    def num_pairs(self, database: Database, tasks: Iterable[str] | None) -> int:
+        """How many pairs of games of these tasks, or of all, can be before judges at the same time."""
+        with database.read() as session:
+            judged = [task for task in store.judged_tasks(session) if tasks is None or task in tasks]
+            return sum(num_pairs(self.of_task(session, task)) for task in judged)
 
     def _read(self, session: Session, task: str) -> list[Candidate]:
         found: list[Candidate] = []

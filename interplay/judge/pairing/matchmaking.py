@@ -80,9 +80,7 @@ def choose(
         can_show: Whether an episode's video is there.
         rng: Breaks ties and draws the sides.
     """
-    by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
-    for candidate in candidates:
-        by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
+    by_agent = _by_agent(candidates)
     for again in (False, True):
         for pair in pairs:
             options = [
@@ -108,6 +106,20 @@ def choose(
                     # Sides are drawn given the pair: judges prefer one side slightly (docs/judging.md, "Sides").
                     return option if rng.random() < 0.5 else ChosenEpisodes(option.right, option.left)
     return None
+
+
+def num_pairs(candidates: Iterable[Candidate]) -> int:
+    """How many pairs of games can be before judges at the same time."""
+    options = itertools.starmap(_options, itertools.combinations(_by_agent(candidates).values(), 2))
+    return len({_ids(option) for found in options for option in found})
+
+
+def _by_agent(candidates: Iterable[Candidate]) -> dict[str, dict[tuple[str, int], list[Candidate]]]:
+    """Agent -> task version and seed -> episodes."""
+    by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
+    for candidate in candidates:
+        by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
+    return by_agent
 
 
 def _options(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.pairing import Evidence, PairingRule, pairing_rule
 from interplay.judge.pairing.rule import all_pairs
-from interplay.rank import DEFAULTS, Outcome
+from interplay.rank import DEFAULTS
 from interplay.rank.bradley_terry import fit
 from interplay.rank.compare import rank_correlation
 from interplay.rank.normal import cumulative
@@ -184,7 +184,7 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
             awaited.append((a, b))
         left, right = awaited.pop(int(judge_rng.integers(len(awaited))))
         lead = skills[names.index(left)] - skills[names.index(right)] + judge_rng.normal(0, NOISE)
-        evidence.add(left, right, _outcome(float(lead), margin))
+        evidence.add(left, right, "draw" if abs(lead) <= margin else "left" if lead > 0 else "right")
         if number % settings.every == 0:
             answers.append(number)
             for method in methods:
@@ -195,11 +195,6 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
 def make_policy(name: str, agents: Sequence[str]) -> PairingRule:
     """A rule that can be simulated; agents lie in random places, so that the first is as good as any to focus on."""
     return pairing_rule(name, agents=agents[:1]) if name == "focus" else pairing_rule(name)
-
-
-def _outcome(lead: float, margin: float) -> Outcome:
-    """The answer of a judge who saw the left performance lead by so much."""
-    return "draw" if abs(lead) <= margin else "left" if lead > 0 else "right"
 
 
 def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:

@@ -67,14 +67,14 @@ class SimulatedRuns:
         for number, line in enumerate(lines, start=1):
             try:
                 document = json.loads(line) if line.strip() else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 if line.startswith('{"settings": '):
                     continue
                 raise self._no_runs(f"line {number} is not JSON") from None
             if document is None:
                 continue
             if not isinstance(document, dict) or not {"settings", *Run._fields} <= document.keys():
-                raise self._no_runs(f"line {number} is no run")
+                raise self._no_runs(f"line {number} is not a run")
             documents.append(document)
         return documents
 

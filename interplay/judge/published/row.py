@@ -269,7 +269,7 @@ def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
     if isinstance(ranks, str):
         try:
             ranks = json.loads(ranks)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise DroppedRowError("has ranks that cannot be read") from None
     if ranks is None or ranks == []:
         return None

@@ -20,7 +20,7 @@ from interplay.rank.compare import normalised_over
 from interplay.rank.leaderboard import notes, rows
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
-from interplay.rank.ranking import Method, Ranking
+from interplay.rank.ranking import Ranking
 from interplay.store import boards as board_store
 from interplay.store import judging as store
 
@@ -98,8 +98,8 @@ class _Kept:
         if method == "normalised":
             tasks = [task] if task is not None else sorted(self.standings.by_task)
             rankings = [self.standings.task(one).ranking() for one in tasks]
-            return lambda: _normalised_rows(Log.of(answers), rankings)
-        return lambda: _fitted_rows(Log.of(answers), method)
+            return lambda: _rows(log := Log.of(answers), normalised_over(log.agents, rankings))
+        return lambda: _rows(log := Log.of(answers), rate(log, method))
 
 
 class Boards:
@@ -222,11 +222,3 @@ def _rows(log: Log, ranking: Ranking) -> _Rows:
     """A ranking of the agents of a log as rows."""
     made = rows(ranking, log.won_drew_lost(), log.groups())
     return _Rows([{name: getattr(row, name) for name in _ROW} for row in made], notes(ranking, made))
-
-
-def _fitted_rows(log: Log, method: Method) -> _Rows:
-    return _rows(log, rate(log, method))
-
-
-def _normalised_rows(log: Log, tasks: list[Ranking]) -> _Rows:
-    return _rows(log, normalised_over(log.agents, tasks))

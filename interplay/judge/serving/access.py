@@ -92,4 +92,4 @@ def check_study(match: Match, study: str | None) -> None:
     """
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
-        raise ForeignMatchError(f"match {match.id} belongs to {where}; go on with it there, by the link you came with")
+        raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
-from interplay.judge.pairing import AgentPair, Awaited, Evidence, PairingRule, pairing_rule
+from interplay.judge.pairing import AgentPair, Awaited, Evidence, pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate, ChosenEpisodes, EpisodePair, JudgeHistory, choose
 from interplay.judge.ratings.ratings import Ratings
@@ -371,11 +371,6 @@ def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
     return [(one.left, one.right) for one in open_pairs if one.informs]
 
 
-def _rule(rules: Rules) -> PairingRule:
-    """Which pair of agents is asked about next."""
-    return pairing_rule(rules.policy, **rules.policy_options)
-
-
 def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None) -> frozenset[EpisodePair]:
     """Pairs of episodes this judge is not shown again."""
     if limit is None:
@@ -388,7 +383,8 @@ def _ordered(
     candidates: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
 ) -> list[AgentPair]:
     """Pairs of the agents of candidates, in the order the rule wants them."""
-    return _rule(rules).order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
+    rule = pairing_rule(rules.policy, **rules.policy_options)
+    return rule.order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
 
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:

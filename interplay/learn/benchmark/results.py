@@ -168,7 +168,7 @@ def read_results(root: Path, names: Sequence[str] = ()) -> list[Results]:
         path = results_file(root, name)
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise BenchmarkError(f"{path} cannot be read: {error}\nRun it again:  interplay learn benchmark FILE") from None
         found.append(Results.from_json(document, source=str(path)))
     return found

@@ -64,7 +64,7 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
         before, now = (reprlib.repr(values.get(name)) for values in (where["fingerprint"], fingerprint))
         raise ConfigError(
             f"{path} is of another run: {name} was {before}, now {now}\n"
-            f"To go on, leave the settings as they were; --resume alone takes them from {folder / 'config.json'}. {again}"
+            f"To continue, leave the settings as they were; --resume alone takes them from {folder / 'config.json'}. {again}"
         )
     try:
         for name, module in learner.modules.items():

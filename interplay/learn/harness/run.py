@@ -378,5 +378,5 @@ def explained(folder: Path, config: RunConfig) -> Iterator[None]:
             raise
         raise RunError(
             f"the disk is full: the run cannot write to {folder}\n"
-            f"What it had written stays. Free some space, then continue:  {again} --out {config.run_of(folder)} --resume"
+            f"Its files stay. Free some space, then continue:  {again} --out {config.run_of(folder)} --resume"
         ) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from interplay.learn.recordings.counting import all_files
 from interplay.learn.recordings.lines import read_lines
-from interplay.learn.recordings.names import RecordingName, RecordingsError, own_task_of, why_bad
+from interplay.learn.recordings.names import RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError
 from interplay.record.mp4 import probe
 from interplay.tables import visible
@@ -24,7 +24,6 @@ class Checked:
         num_lines, num_frames: Of its two files; 0 frames where the video cannot be read.
         problems: What is wrong with it, and what to do.
         known_bad: Why it is known to be bad, or empty.
-        has_name: Whether its name says player, session and time.
     """
 
     path: Path
@@ -33,7 +32,6 @@ class Checked:
     num_frames: int
     problems: list[str] = field(default_factory=list)
     known_bad: str = ""
-    has_name: bool = True
 
 
 def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Checked]:
@@ -71,11 +69,11 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         problems.append(
-            f"line {unreadable[0]}{more} of {path.name} is no JSON object; fetch it again, or import it: nothing is held there"
+            f"line {unreadable[0]}{more} of {path.name} is not a JSON object; fetch or import it: nothing is held there"
         )
     video = path.with_suffix(".mp4")
     try:
-        num_frames = probe(video).num_frames if video.exists() else 0
+        num_frames = probe(video, for_browsers=False).num_frames if video.exists() else 0
     except (RecordingError, RecordingsError) as error:
         problems.append(str(error).splitlines()[0] + "; delete it and fetch it again")
     else:
@@ -90,5 +88,4 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
         if ours is None:
             problems.append(f"no folder on the way to {path.name} says which task it is of; import it with --task TASK")
         task = ours
-    name = RecordingName.parse(path.stem)
-    return Checked(path, task, num_lines, num_frames, problems, why_bad(path.stem, task), name is not None)
+    return Checked(path, task, num_lines, num_frames, problems, why_bad(path.stem, task))

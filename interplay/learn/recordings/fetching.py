@@ -54,7 +54,7 @@ def open_list(source: str) -> list[Entry]:
     """
     if source.startswith(("http://", "https://")):
         if address_of(source) is None:
-            raise FetchError(f"{source[:200]!r} is no address\nWrite it as https://example.org/find-cave.json")
+            raise FetchError(f"{source[:200]!r} is not an address\nWrite it as https://example.org/find-cave.json")
         with _line(time.sleep) as line:
             text = line.get(source, most_bytes=_MOST_LIST_BYTES)
     elif os.path.isdir(source):
@@ -110,11 +110,11 @@ def fetch(
     except OSError as error:
         remedy = "Free some space" if is_disk_full(error) else "Name another folder"
         raise RecordingsError(
-            f"cannot write to {folder}: {error.strerror or error}\nWhat came is kept. {remedy}, and call the same again."
+            f"cannot write to {folder}: {error.strerror or error}\nThe first part is kept. {remedy}, and call the same again."
         ) from error
     if result.refused and not (result.fetched or result.there_already or result.over_quota):
         name, reason = next(iter(result.refused.items()))
-        raise RecordingsError(f"none of {len(wanted)} recordings is to be had; the first:\n{name}: {reason}")
+        raise RecordingsError(f"none of {len(wanted)} recordings can be fetched; the first:\n{name}: {reason}")
     return result
 
 

@@ -83,7 +83,7 @@ def _index(text: str, source: str) -> tuple[str, Sequence[str]]:
     try:
         document: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise RecordingsError(f"{source} is no JSON: {error}\nFetch it again; expected {_FORMS}.") from None
+        raise RecordingsError(f"{source} is not JSON: {error}\nFetch it again; expected {_FORMS}.") from None
     base = document.get("basedir") if isinstance(document, dict) else None
     paths = document.get("relpaths") if isinstance(document, dict) else None
     if not isinstance(base, str) or not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):

@@ -17,6 +17,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from interplay.envs.minerl_actions import KEYS
 
 Way = Literal["bedd", "minerl"]
@@ -126,7 +128,7 @@ class _Bedd:
         buttons = [button for button in mouse["buttons"] if button != 0] if self._is_stuck else mouse["buttons"]
         pressed = {_KEY_PLACES[key] for key in line["keyboard"]["keys"] if key in _KEY_PLACES}
         # Cut towards zero and not rounded: the loader writes them into an array of whole numbers.
-        pitch, yaw = int(mouse["dy"] * DEGREES_A_PIXEL), int(mouse["dx"] * DEGREES_A_PIXEL)
+        pitch, yaw = np.int64(int(mouse["dy"] * DEGREES_A_PIXEL)), np.int64(int(mouse["dx"] * DEGREES_A_PIXEL))
         pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in buttons}
         is_null = not pressed and mouse["dx"] == 0 and mouse["dy"] == 0
         slot = line["hotbar"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -137,13 +139,14 @@ class Loader:
 
     def _as_bedd(self) -> Iterator[_Read]:
         for part in self.parts:
-            if not _is_json(part):
+            lines = _lines_of_bedd(part)
+            if lines is None:
                 self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
                 continue
             frames = _frames(part)
             number = 1
             try:
-                for label in _some_at_once(labels_of(read_lines(part), "bedd")):
+                for label in _some_at_once(labels_of(lines, "bedd")):
                     frame = next(frames, None)
                     if frame is None:
                         self.remarks.append(f"{part.name}: lines from {number} on, because the video is shorter")
@@ -235,9 +238,12 @@ def _steps(first: int, pictures: np.ndarray, labels: Sequence[Label]) -> Steps:
     )
 
 
-def _is_json(path: Path) -> bool:
-    """Whether BEDD's loader can read a recording: no line is empty, cut off or something else."""
-    return all(line.strip() for line in raw_lines(path)) and all(line is not None for line in read_lines(path))
+def _lines_of_bedd(path: Path) -> list[Any] | None:
+    """The lines of a recording as BEDD's loader reads them: joined by commas, all at once; None where that is no JSON."""
+    try:
+        return json.loads(f"[{','.join(io.StringIO(b''.join(raw_lines(path)).decode(), newline=None))}]")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _frames(path: Path) -> Iterator[VideoFrame]:

@@ -249,7 +249,7 @@ def parse_command(message: str | bytes) -> ClientCommand:
     """
     try:
         command = _decode_command(message)
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise ProtocolError(f"a text message is a JSON object with a type: {error}") from None
     if command.type not in COMMANDS:
         raise ProtocolError(f"unknown message type {command.type[:40]!r}; known: {', '.join(sorted(COMMANDS))}")

@@ -95,7 +95,7 @@ class Closing:
         """Keep what was recorded, then say so."""
         is_kept = await self._server.seal_what_is_left(self._game.episode_id)
         episode_id = self._game.episode_id if is_kept else None
-        message += "\nWhat you played until then is kept." if is_kept else ""
+        message += "\nYour game until then is kept." if is_kept else ""
         words = wire.text("error", code=code, message=message, episode=episode_id)
         self._is_over(dict.fromkeys(self._game.seats, words), state="interrupted", episode_id=episode_id)
 

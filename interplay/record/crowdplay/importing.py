@@ -125,7 +125,8 @@ def _read(published: Published) -> _Episode:
     agents = sorted(map(str, steps[0]["action"]))
     pictures = []
     for number, step in enumerate(steps):
-        picture = _image(step["prev_obs"][agents[0]])
+        seen = step["prev_obs"][agents[0]]
+        picture = seen.get("image") if isinstance(seen, dict) else seen
         if not isinstance(picture, Held) or picture.shape != (210, 160, 3) or picture.dtype != np.uint8:
             raise RecordingError(f"step {number} has no picture of 160x210 colours\nFetch it again.")
         pictures.append(picture)
@@ -139,10 +140,6 @@ def _read(published: Published) -> _Episode:
         {agent: [float(_number(step["reward"][agent])) for step in steps] for agent in agents},
         bool(done.get("__all__", all(done[agent] for agent in agents))),
     )
-
-
-def _image(observed: Any) -> Any:
-    return observed.get("image") if isinstance(observed, dict) else observed
 
 
 def _action(action: Any) -> Any:

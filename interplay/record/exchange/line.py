@@ -130,7 +130,7 @@ class Line:
         if attempt + 1 >= ATTEMPTS:
             raise LineError(
                 f"{self._client.base_url.join(path).copy_with(path='/', query=None)} does not answer: {error}\n"
-                "What came is kept. Call the same command again: it goes on where it stopped."
+                "The first part is kept. Call the same command again: it goes on where it stopped."
             ) from error
         self._sleep(_WAIT_S * 2**attempt)
 

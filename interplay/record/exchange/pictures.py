@@ -31,7 +31,7 @@ def from_png(data: bytes, palette: np.ndarray | None, height: int, width: int) -
 
     try:
         if data[12:24] != b"IHDR" + width.to_bytes(4) + height.to_bytes(4):
-            raise ValueError(f"it is no PNG of {width} x {height}")
+            raise ValueError(f"it is not a PNG of {width} x {height}")
         decoder = av.CodecContext.create("png", "r")
         (picture,) = [*decoder.decode(av.Packet(data)), *decoder.decode(None)]  # type: ignore[attr-defined]
         if palette is None:

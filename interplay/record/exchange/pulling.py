@@ -121,7 +121,7 @@ def pull_episodes(
             except OSError as error:
                 raise RecordingError(
                     f"cannot write to {archive.root}: {error.strerror or error}\n"
-                    "What came is kept. Free some space there, and call the same command again."
+                    "The first part is kept. Free some space there, and call the same command again."
                 ) from error
             done = start + offer.size_bytes
             on_progress(done, total)
@@ -190,7 +190,7 @@ def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Call
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != offer.sha256:
         part.unlink()
-        raise RecordingError("what came is not the file that was listed: its hash differs\nPull again: it is fetched anew.")
+        raise RecordingError("the file is not the one that was listed: its hash differs\nPull again: it is fetched anew.")
     episode = _checked(archive, part, offer)
     to_disk(part)
     target = archive.episode_path(episode.task_id, episode.id)
@@ -235,9 +235,9 @@ def _check_facts(episode: Episode) -> None:
     amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]
     texts = [episode.outcome, *(one.actor for one in held), *(one.seat for one in episode.seats)]
     if not all(type(one) is int and abs(one) < 2**63 for one in counts):
-        raise ValueError("a count in it is no whole number")
+        raise ValueError("a count in it is not a whole number")
     if not all(isinstance(one, int | float) for one in amounts) or not all(isinstance(one, str) for one in texts):
-        raise ValueError("an amount or a name in it is none")
+        raise ValueError("an amount or a name in it is not valid")
     if not {one.actor_kind for one in held} <= set(queries.ACTOR_KINDS):
         raise ValueError(f"seats are held by {' or '.join(queries.ACTOR_KINDS)}")
     if (num_rows := pq.read_metadata(episode.path).num_rows) != episode.num_steps + 1:

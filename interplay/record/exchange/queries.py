@@ -80,7 +80,9 @@ class Queries:
             RecordingError, NotFoundError: As `Archive.episodes`.
         """
         if not is_name(name):
-            raise QueryError(f"{name[:100]!r} is no name of a query\nWrite small letters, digits, _ and -, such as good_games.")
+            raise QueryError(
+                f"{name[:100]!r} is not a name of a query\nWrite small letters, digits, _ and -, such as good_games."
+            )
         released = self._archive.released(task=task, where=where, with_uploads=True)
         ids = [episode.id for episode in released.episodes if episode.sha256]
         if not ids:

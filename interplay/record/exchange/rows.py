@@ -31,7 +31,6 @@ from interplay.tasks import Task
 FORMAT_VERSION = 1
 Pictures = Literal["video", "images", "none"]
 """How pictures are kept."""
-PICTURES = ("video", "images", "none")
 NO_HASH = -1
 _MAX_PIXELS = 8192
 """Of a side of a picture that is read: who asks for more asks for memory."""
@@ -132,7 +131,7 @@ class Description:
                 raise ValueError("its seats are not those of its task")
             if not (1 <= description.height <= _MAX_PIXELS and 1 <= description.width <= _MAX_PIXELS):
                 raise ValueError(f"its pictures have {description.height} x {description.width} pixels")
-        except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
             raise RecordingError(
                 f"{path} describes no data set that Interplay wrote: {error}\nExport it again, or fetch all its files."
             ) from error
@@ -215,13 +214,8 @@ def walk(
 
 
 def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
-    header, column = episode.header, f"owner.{seat}"
-    table = episode.steps()
-    if column not in table.column_names:  # schema version 1: one actor all the time
-        names = [header.owners[seat].name] * episode.num_steps
-    else:
-        names = table.column(column).slice(0, episode.num_steps).to_pylist()
-    shown = {name: pseudonyms.player(name, header.owner_called(name).kind) for name in set(names)}
+    names = episode.steps().column(f"owner.{seat}").slice(0, episode.num_steps).to_pylist()
+    shown = {name: pseudonyms.player(name, episode.header.owner_called(name).kind) for name in set(names)}
     return [shown[name] for name in names]
 
 
@@ -268,7 +262,7 @@ def brought(
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
     if not EPISODE_ID.fullmatch(name):
-        raise RecordingError(f"an episode is called {name[:100]!r}, which is no id\nExport it again.")
+        raise RecordingError(f"an episode is called {name[:100]!r}, which is not an id\nExport it again.")
     try:
         steps = list(_steps(description, rows))
         if not steps or len(rows.frame_hashes) != len(steps) + 1:

@@ -13,7 +13,7 @@ from gymnasium import spaces
 
 from interplay.record.exchange.writing import ExportError
 
-NOT_NUMERIC = "values of {} are no row of numbers, so they cannot be a column of this format\nExport it with:  --format minari"
+NOT_NUMERIC = "values of {} are not a row of numbers, so they fit no column of this format\nExport it with:  --format minari"
 _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
 
 

@@ -158,5 +158,5 @@ def _said_of(document: Path) -> str | None:
     """What a data set says that it is made of."""
     try:
         return str(json.loads(document.read_text("utf-8"))["made_of"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None

@@ -32,7 +32,7 @@ class _DataSet:
         self._folder = folder
         self._description = Description.read(folder / OURS)
         self.episodes: list[dict[str, Any]] = episodes_of(sorted(folder.glob("meta/episodes/*/*.parquet")))
-        self._open = functools.lru_cache(2)(self._read_file)
+        self._open = functools.lru_cache(2)(pq.read_table)
 
     def read(self, said: dict[str, Any]) -> Brought:
         """One episode, by its row of `meta/episodes`."""
@@ -80,9 +80,6 @@ class _DataSet:
         path = layout.place(self._folder, layout.VIDEOS, number, video_key=VIEW)
         start_s, fps = float(said[f"videos/{VIEW}/from_timestamp"]), layout.whole_fps(description)
         yield from video.read(path, start_s, len(where) + 1, fps, description.height, description.width)
-
-    def _read_file(self, path: Path) -> pa.Table:
-        return pq.read_table(path)
 
 
 def _parts(folder: Path) -> list[Part]:

@@ -121,7 +121,7 @@ class _Source:
             if ours["palette"] is not None:
                 self.palette = np.frombuffer(base64.b64decode(ours["palette"]), np.uint8).reshape(256, 3)
         except (KeyError, TypeError, ValueError) as error:
-            raise RecordingError(f"what it says about Interplay cannot be read: {error}\nExport it again.") from error
+            raise RecordingError(f"its part about Interplay cannot be read: {error}\nExport it again.") from error
         if frame_skip != 1:
             raise RecordingError(
                 f"it holds one decision in {frame_skip} steps ({self.observations}), and an episode has every step\n"
@@ -321,7 +321,6 @@ def _observations(parts: dict[str, _Part]) -> list[Any]:
 
 
 def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
-    """The steps of all seats together."""
     first = next(iter(parts.values()))
     if any(part.num_steps != first.num_steps for part in parts.values()):
         raise RecordingError("its seats have different numbers of steps; export all seats together")

@@ -85,8 +85,8 @@ def metadata(folder: Path) -> dict[str, Any]:
         document = json.loads((folder / METADATA).read_text("utf-8"))
         if not isinstance(document, dict) or "dataset_id" not in document:
             raise ValueError("it names no dataset_id")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RecordingError(
-            f"{folder / METADATA} is no description of a data set: {error}\nFetch or export it again."
+            f"{folder / METADATA} is not a description of a data set: {error}\nFetch or export it again."
         ) from error
     return document

@@ -26,7 +26,7 @@ _TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
     "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
     "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
 }
-_ALONE = ("no, each side is judged by itself", "one", "standard error of each share", "does not count", "none")
+_ALONE = ("no, each side is judged separately", "one", "standard error of each share", "does not count", "none")
 
 
 def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:

@@ -102,11 +102,11 @@ def bedd_report(
     sections = [
         data_section(tasks, readings, forms, among(readings, focus), focus),
         timing_section(tasks),
-        Section("by-task", "Reasons by task", ("What judges wrote, task by task.",), list(texts(tasks, "tasks"))),
+        Section("by-task", "Reasons by task", ("Words of judges, task by task.",), list(texts(tasks, "tasks"))),
         Section(
             "by-agent",
             "Reasons by agent",
-            ("What judges wrote in all comparisons of an agent, those it won and those it lost.",),
+            ("Words of judges in all comparisons of an agent, those it won and those it lost.",),
             list(texts(groups, "agents", roster)),
         ),
         rating_section(boards, resampling, focus, roster, methods_table(boards.overall, tasks, forms)),

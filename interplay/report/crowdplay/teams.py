@@ -43,17 +43,15 @@ def teams(plays: Sequence[Play]) -> list[Team]:
     found = []
     for part in games.values():
         task = part[0].task
-        names = [[_name(play) for play in part if play.held.seat == seat] for seat in task.seats]
+        names = [
+            ["person" if play.is_person else play.held.actor for play in part if play.held.seat == seat] for seat in task.seats
+        ]
         if not all(names):
             continue
         pairing = " + ".join(sorted(" then ".join(dict.fromkeys(held)) for held in names))
         scores = {seat: sum(play.held.total_reward for play in part if play.held.seat == seat) for seat in task.seats}
         found.append(Team(task.id, task.title, pairing, scores))
     return found
-
-
-def _name(play: Play) -> str:
-    return "person" if play.is_person else play.held.actor
 
 
 def teams_section(plays: Sequence[Play]) -> Section:
@@ -101,7 +99,7 @@ def teams_section(plays: Sequence[Play]) -> Section:
         ),
         tuple(rows),
         "A team's score is the mean of what its seats earned, so that games which give both the same and games which do not "
-        "read alike. From and to: Student's 95 % interval of the mean over games. Who sat where does not count here; the "
+        "read alike. From and to: Student's 95 % interval of the mean over games. Seats do not count here; the "
         "table of every agent with every other, seat by seat, is interplay report crossplay TASK.",
     )
     said = f"n = {amount(len(found), 'game')} of several seats, in {amount(len(by_task), 'task')}."

@@ -31,7 +31,7 @@ _BY_JUDGE = select(func.count()).select_from(Answer).where(Answer.judge == bindp
 _BY_JUDGE_IN_STUDY = _BY_JUDGE.where(Answer.study.op("||")("") == bindparam("study"))
 _TIMES_BY_JUDGE = (
     select(Answer.created_at)
-    .where(Answer.judge == bindparam("judge"), Answer.created_at > bindparam("since"))
+    .where(Answer.judge == bindparam("judge"), Answer.created_at > bindparam("since"), STANDS)
     .order_by(Answer.created_at.desc())
 )
 _PURPOSES = (

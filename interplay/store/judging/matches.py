@@ -31,6 +31,8 @@ from interplay.store.models import Answer, JudgingAgreement, Match, Problem, Ret
 
 STANDS = Answer.sequence.not_in(select(Retraction.sequence))
 """Answers that their judges have not taken back."""
+TAKEN_BACK = select(Answer.match_id).join(Retraction, Retraction.sequence == Answer.sequence)
+"""Matches whose answers their judges have taken back; they stay answered."""
 _IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
 _OF_WHOLE_GAMES = Match.left_segment_id.is_(None)
 _OPEN_PAIRS = (
@@ -116,7 +118,7 @@ def _shows(match: type[Match]) -> ColumnElement[bool]:
 _ANSWERED_SINCE = (
     select(_OTHER.id)
     .where(_OTHER.judge == bindparam("of_judge"), _OTHER.id != bindparam("match_id"), _OTHER.answered_at > bindparam("since"))
-    .where(_shows(_OTHER))
+    .where(_shows(_OTHER), _OTHER.id.not_in(TAKEN_BACK))
     .limit(1)
 )
 _OPEN_SHOWING = select(Match.id).where(_IS_OPEN, _shows(Match)).limit(1)
@@ -185,7 +187,11 @@ def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Ma
         .where(Match.judge == judge, Match.study == study, Match.purpose.in_(("rating", "segment")), Answer.outcome != "na")
         .where(
             STANDS,
-            ~select(again.id).where(again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None)).exists(),
+            ~select(again.id)
+            .where(
+                again.repeat_of == Match.id, again.judge == judge, again.answered_at.is_not(None), again.id.not_in(TAKEN_BACK)
+            )
+            .exists(),
         )
         .order_by(Answer.sequence)
     )

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from interplay.store.judging.candidates import ALL_AGREED, CandidateRow, candidates_of
 from interplay.store.judging.log import BANNED, STANDS
+from interplay.store.judging.matches import TAKEN_BACK
 from interplay.store.models import Answer, Entrant, EpisodeRow, Match, Segment, SegmentGuide
 
 _COLUMNS = (
@@ -24,7 +25,7 @@ _PAIRS_SHOWN = (
     select(Match.left_segment_id, Match.right_segment_id)
     .where(Match.study == bindparam("study"), Match.purpose == "segment")
     .where(Match.judge_kind != "model", Match.judge.not_in(BANNED))
-    .where(or_(Match.answered_at.is_not(None), Match.released_at.is_(None)))
+    .where(or_(Match.answered_at.is_not(None), Match.released_at.is_(None)), Match.id.not_in(TAKEN_BACK))
 )
 _COUNTS = and_(Answer.purpose == "segment", Answer.judge.not_in(BANNED), STANDS)
 _NUM_ANSWERS = (

@@ -110,12 +110,12 @@ class Channel(Protocol):
 
 
 def folded(name: str) -> str:
-    """The name of a parameter, however it is written.
+    """The name of a parameter, however it is written; `amp;` is left of an `&amp;` in a link that was copied from HTML.
 
-    >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid")}
+    >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid", "amp;PROLIFIC_PID")}
     {'prolificpid'}
     """
-    return re.sub(r"[\W_]", "", name).lower()
+    return re.sub(r"^(amp;)+|[\W_]", "", name.lower())
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
@@ -199,7 +199,7 @@ def shown(value: str) -> str:
 def check_outcome(outcome: str) -> None:
     """Raises StudyError for a word that is not an outcome."""
     if outcome not in OUTCOMES:
-        raise StudyError(f"{outcome!r} is no way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
+        raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
 
 
 def check_ended(arrival: Arrival, channel: str) -> None:

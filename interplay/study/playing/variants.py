@@ -314,10 +314,9 @@ def _waiting(table: Table | None) -> Waiting:
 
 
 def _statistic(table: Table, key: str, default: Any = ...) -> str:
-    """The name of a statistic."""
     value = table.text(key, default)
     if value and not value.replace("_", "a").replace(".", "a").isalnum():
-        raise table.error(key, f"{value!r} is no name of a statistic", 'write one such as "score" or "active_time"')
+        raise table.error(key, f"{value!r} is not a name of a statistic", 'write one such as "score" or "active_time"')
     return value
 
 
@@ -337,7 +336,7 @@ def _time(table: Table, key: str) -> datetime | None:
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
-        raise table.error(key, f"{text!r} is no time", remedy) from None
+        raise table.error(key, f"{text!r} is not a time", remedy) from None
     if time.tzinfo is None:
         raise table.error(key, f"{text!r} has no time zone", remedy)
     return time

@@ -165,7 +165,7 @@ class Reviews:
     def _part(self, enrolment: Enrolment) -> ReviewPart:
         part = self._studies.version(enrolment.study_hash).review
         if part is None:
-            raise LookupError(f"{enrolment.study} is no study of reviews")
+            raise LookupError(f"{enrolment.study} is not a study of reviews")
         return part
 
     def _served(self, part: ReviewPart, own: list[ReviewRow], place: int) -> Served | None:

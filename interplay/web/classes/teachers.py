@@ -121,7 +121,9 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
     school_class = _own_class(request, code)
     pupils = classes_of(request).pupils(school_class)
     scored = [one for one in school_class.tasks if one in request.app.state.tasks and has_score(request.app.state.tasks[one])]
-    chosen = task if task in scored else _most_played(scored, [game.task for pupil in pupils for game in pupil.games])
+    chosen = (
+        task if task in scored else max(scored, key=[game.task for pupil in pupils for game in pupil.games].count, default="")
+    )
     doing = doing_now(request, pupils)
     reached = scores(pupils, chosen)
     return render(
@@ -143,10 +145,6 @@ def qr_path(text: str) -> tuple[int, str]:
     dark = [(x, y) for y, row in enumerate(rows) for x, module in enumerate(row) if module]
     path = "".join(f"M{x + QR_BORDER} {y + QR_BORDER}h1v1h-1z" for x, y in dark)
     return len(rows) + 2 * QR_BORDER, path
-
-
-def _most_played(scored: list[str], played: list[str]) -> str:
-    return max(scored, key=played.count, default="")
 
 
 def score_plot(reached: list[float], own: float | None = None) -> Histogram | None:

@@ -40,9 +40,10 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
     kept: Kept = request.app.state.explore_kept
     boards = kept.boards()
-    is_example = not boards and not board
+    examples = request.app.state.examples
+    is_example = examples.are_there and not boards and not board
     if is_example:
-        boards = request.app.state.examples.boards
+        boards = examples.boards(request)
     shown = board_of(request, board) if board else next(iter(boards), None)
     made = Ratings((), (), 0, 0) if shown is None else kept.ratings(shown, chosen)
     facts = [asdict(row) | {"kind": "", "withdrawn": False} for row in made.rows]

@@ -78,8 +78,9 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
 
 def _page(request: Request, name: str | None) -> Response:
     suite, boards = explore_suite(request), request.app.state.explore_kept.boards()
-    is_example = not boards
-    boards = boards or request.app.state.examples.boards
+    examples = request.app.state.examples
+    is_example = examples.are_there and not boards
+    boards = boards or examples.boards(request)
     board = next((one for one in boards if name in (None, one.name)), None)
     _, unreadable = request.app.state.explore_kept.results()
     return render(

@@ -137,7 +137,6 @@ def _seen(run: Run) -> list[dict[str, Any]] | None:
 
 
 def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
-    """Place of a milestone -> its rules."""
     places = _places(run)
     return {places[one.id]: [asdict(rule) for rule in one.rules] for one in known.milestones if one.id in places}
 

@@ -143,10 +143,10 @@ def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[
     """
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
-    if judges not in ("people", "models", "automatic"):
+    if judges not in ("people", "models"):
         raise HTTPException(422, f"judges: expected people or models, got {judges[:40]!r}")
     chosen = cast("BoardMethod", method)
-    kind: Judges = "people" if judges == "people" else "models"  # `automatic` is its earlier name
+    kind = cast("Judges", judges)
     return boards_of(request).board(task or None, chosen, kind), chosen, kind
 
 
@@ -168,9 +168,10 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 
     text = METHOD_TEXTS[chosen]
     hues = hues_of(boards)
-    is_example = kind == "people" and not boards.tracks()
+    examples = request.app.state.examples
+    is_example = examples.are_there and kind == "people" and not boards.tracks()
     if is_example:
-        board["rows"] = request.app.state.examples.rows(task or None, chosen)
+        board["rows"] = examples.rows(request, task or None, chosen)
         hues = {row["agent"]: number for number, row in enumerate(board["rows"])}
     return render(
         request, "leaderboard.html", "Leaderboard",

@@ -338,7 +338,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
         outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) about segments only."},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
         reason={"type": "string", "minLength": MIN_REASON_CHARS},
-        viewing={"type": "object", "description": "What the judge watched, and when. At most 64 KiB."},
+        viewing={"type": "object", "description": "Times at which the judge watched each video. At most 64 KiB."},
         **_NAMED,
     ),
 )

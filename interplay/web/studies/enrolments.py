@@ -159,7 +159,7 @@ def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) ->
 
 
 def _refuse_second_game(request: HTTPConnection, enrolment: Enrolment) -> NoReturn:
-    message = "you have a game open already: go on in that window. If it is closed, try again in two minutes"
+    message = "you have a game open already: continue in that window. If it is closed, try again in two minutes"
     _refuse(request, enrolment, 409, "game_open", message)
 
 

@@ -138,10 +138,10 @@ def has_game(request: Request, enrolment: Enrolment) -> bool:
 
 
 def _open_seats(request: Request, enrolment: Enrolment) -> Counter[str]:
-    """Variant -> seats in its games in which somebody waits for a player."""
+    """Variant -> seats in its games in which somebody is there and waits for a player."""
     server: PlayServer | None = request.app.state.play
     seats: Counter[str] = Counter()
     for game in [] if server is None else server.games:
-        if game.study is not None and game.study.study == enrolment.study and game.state in (State.EMPTY, State.WAITING):
+        if game.study is not None and game.study.study == enrolment.study and game.is_waited_in and game.state is State.WAITING:
             seats[game.study.variant] += sum(seat.is_open for seat in game.seats)
     return seats

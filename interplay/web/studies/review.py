@@ -129,7 +129,7 @@ def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
     """
     served = _served(request, enrolment, place)
     if served is None:
-        raise HTTPException(403, "this visit shows no more tasks; go on with the study to see why")
+        raise HTTPException(403, "this visit shows no more tasks; continue the study to see why")
     return served
 
 

@@ -185,7 +185,7 @@ class Updates:
             other._fluids[LAVA].load(state["lava"])
             other._moving = {int(cell) for cell in state["moving"]}
         except (KeyError, TypeError, ValueError) as error:
-            raise WorldError(f"these are no updates of a world ({error!r}); give what Updates.state() returned") from error
+            raise WorldError(f"these are not updates of a world ({error!r}); give what Updates.state() returned") from error
         self.__dict__.update(other.__dict__)
 
     def _settle(self, world: World) -> None:

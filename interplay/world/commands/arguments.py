@@ -443,7 +443,7 @@ class Reader:
         if name == "air":
             if or_air:
                 return None
-            raise self.error("air is no item; name something that can be carried", column)
+            raise self.error("air is not an item; name something that can be carried", column)
         item = ITEMS[name]
         if self.peek() != "{":
             return ItemGiven(item, 0, None, column)

@@ -465,7 +465,10 @@ def teleport(read: Reader) -> Prepared:
             for one in found:
                 angles = None
                 if turn is not None:
-                    angles = tuple(part.value + (here if part.kind else 0.0) for part, here in _angles(turn, source))
+                    angles = tuple(
+                        part.value + (here if part.kind else 0.0)
+                        for part, here in zip(turn, (source.yaw, source.pitch), strict=True)
+                    )
                 elif look is not None:
                     angles = _towards(point, look)
                 _move(world, one, point, angles)
@@ -476,10 +479,6 @@ def teleport(read: Reader) -> Prepared:
         return do
 
     return prepare
-
-
-def _angles(turn: Any, source: Source) -> tuple[tuple[Any, float], tuple[Any, float]]:
-    return (turn[0], source.yaw), (turn[1], source.pitch)
 
 
 def _facing(read: Reader) -> Any:

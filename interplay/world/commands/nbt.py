@@ -161,7 +161,7 @@ def _number(text: str, at: int, bare: str) -> Any:
     if broken:
         value = float(bare[:-1] if broken[1] else bare)
         if not math.isfinite(value):
-            raise NbtError(text, at + 1, f"{bare[:40]} is no finite number")
+            raise NbtError(text, at + 1, f"{bare[:40]} is not a finite number")
         return Float(value) if (broken[1] or "").lower() == "f" else value
     return bare
 

@@ -365,7 +365,7 @@ def kill(world: World, row: int, by: int = -1) -> None:
     """
     one = world.entities[row]
     if one["kind"] < NUM_THINGS:
-        raise WorldError(f"row {row} is no mob to kill; things are removed by items_and_projectiles.remove")
+        raise WorldError(f"row {row} is not a mob to kill; things are removed by items_and_projectiles.remove")
     kind = int(one["kind"])
     name = KINDS[kind]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])

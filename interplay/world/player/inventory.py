@@ -189,6 +189,6 @@ def load(rows: Sequence[Sequence[Any] | None]) -> Slots:
     slots: Slots = []
     for row in rows:
         if row is not None and (len(row) != 4 or not isinstance(row[1], int) or row[1] < 1):
-            raise WorldError(f"{str(row)[:100]} is no stack; write [item, count, damage, tag]")
+            raise WorldError(f"{str(row)[:100]} is not a stack; write [item, count, damage, tag]")
         slots.append(None if row is None else Stack(item_named(row[0]).name, row[1], row[2], copy.deepcopy(row[3])))
     return slots

@@ -14,7 +14,7 @@ from interplay.world.grid import physics
 from interplay.world.grid.light import OPAQUE
 from interplay.world.player import inventory, screens
 from interplay.world.registry.blocks import BOX_START, BOXES, NUM_BOXES, name_of, per_block, properties_of
-from interplay.world.state import ARMOUR, HALF_WIDTH, HEIGHT, NUM_SLOTS, OFFHAND, Player
+from interplay.world.state import ARMOUR, HALF_WIDTH, NUM_SLOTS, OFFHAND, Player
 
 if TYPE_CHECKING:
     from interplay.world.world import World
@@ -149,21 +149,6 @@ def die(world: World) -> None:
                 player.x, player.eye_y - 0.3, player.z, stack, vx=-math.sin(turn) * far, vz=math.cos(turn) * far, delay=40
             )
     player.level = player.experience = 0
-
-
-def respawn(world: World) -> None:
-    """Bring a dead player back, at the bed or else the world's spawn, as healthy as new."""
-    player = world.player
-    place = player.bed if player.bed is not None and name_of(world.grid.get(*player.bed)).endswith("_bed") else None
-    x, y, z = place or world.spawn
-    while not physics.is_free(world.grid.blocks, x + 0.5, y + (0.6 if place else 0.0), z + 0.5, HALF_WIDTH, HEIGHT):
-        y += 1
-    player.x, player.y, player.z = x + 0.5, y + (0.6 if place else 0.0), z + 0.5
-    player.vx = player.vy = player.vz = player.fall_distance = player.exhaustion = 0.0
-    player.health, player.food, player.saturation, player.air = 20.0, 20, 5.0, AIR_TICKS
-    player.food_timer = player.burning = player.invulnerable = 0
-    player.effects.clear()
-    player.dead = player.sneaking = player.sprinting = False
 
 
 def _effects(world: World) -> None:

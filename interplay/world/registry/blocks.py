@@ -203,12 +203,12 @@ def parse(text: str) -> int:
     """
     match = _TEXT.fullmatch(text)
     if match is None:
-        raise WorldError(f"{text[:100]!r} is no block; write name or name[property=value,...]")
+        raise WorldError(f"{text[:100]!r} is not a block; write name or name[property=value,...]")
     properties = {}
     for pair in filter(None, (match["properties"] or "").split(",")):
         name, equals, value = pair.partition("=")
         if not equals:
-            raise WorldError(f"{text[:100]!r}: {pair!r} is no property; write property=value")
+            raise WorldError(f"{text[:100]!r}: {pair!r} is not a property; write property=value")
         properties[name.strip()] = value.strip()
     return state_of(match["name"], **properties)
 

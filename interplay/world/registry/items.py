@@ -167,7 +167,7 @@ def _tags() -> dict[str, frozenset[str]]:
     for tag, members in tags.items():
         if not members or not members <= names:
             raise WorldError(
-                f"tag {tag}: {sorted(set(members) - names)} are no items; correct interplay/world/registry/items.py"
+                f"tag {tag}: {sorted(set(members) - names)} are not items; correct interplay/world/registry/items.py"
             )
     return {tag: frozenset(members) for tag, members in tags.items()}
 

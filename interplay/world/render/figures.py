@@ -463,7 +463,6 @@ def brightness(light: np.ndarray | int, time: int, weather: str = "clear", gamma
 
 @lru_cache(maxsize=4)
 def _brightness(day: float, gamma: float) -> np.ndarray:
-    """`daylight.brightness` as float64."""
     light = daylight.brightness(day, gamma).astype(np.float64)
     light.setflags(write=False)
     return light

@@ -1,6 +1,6 @@
 """Puts the display on pictures: the hand, and the operations of `display` over it.
 
-Sizes are GUI pixels as in the game, each `scale_of(frame)` pixels of the picture.
+Sizes are GUI pixels as in the game, each `natural_scale` pixels of the picture.
 """
 
 from __future__ import annotations
@@ -40,11 +40,6 @@ class Scales(NamedTuple):
     times: int
     gui: int
     panel: int
-
-
-def scale_of(frame: np.ndarray) -> int:
-    """Pixels of a picture per GUI pixel."""
-    return natural_scale(frame.shape[1], frame.shape[0])
 
 
 def natural_scale(width: int, height: int) -> int:
@@ -293,7 +288,7 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
             case ("pointer",):  # an arrow 16 pixels high whatever the scale below 3, as MineRL pastes it: its tip is the point
                 put(frame, _sprite("pointer", max(1, g - 1)), left, top)
             case _:
-                raise WorldError(f"{operation!r:.80} is no operation of the display; render.display lists them")
+                raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists them")
 
 
 def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:

@@ -103,7 +103,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     try:
         document = msgspec.json.decode(data[4:start])
     except msgspec.DecodeError as error:
-        raise WorldError(f"the head of a scene's message is no JSON: {error}") from None
+        raise WorldError(f"the head of a scene's message is not JSON: {error}") from None
     places = document.pop("arrays", None) if isinstance(document, dict) else None
     if not isinstance(places, dict):
         raise WorldError("the head of a scene's message does not say where its arrays are")

@@ -239,7 +239,7 @@ class _House:
             self.put(x, z, ground, state_of("water"))
         elif char == "u":
             crop = style.crops[(z if self.width > self.depth else x) % len(style.crops)]
-            ages = len(_ages(crop))
+            ages = len(next(block for block in BLOCKS if block.name == crop).properties["age"])
             self.put(x, z, ground, state_of("farmland", moisture="7"))
             self.put(x, z, y, state_of(crop, age=str(int(self.rng.integers(ages // 2, ages)))))
 
@@ -376,10 +376,6 @@ class _House:
                 facing = next(name for name, step in SIDES.items() if step == side)
                 self.put(x + side[0], z + side[1], 2, state_of("wall_torch", facing=facing))
                 return
-
-
-def _ages(crop: str) -> tuple[str, ...]:
-    return next(block for block in BLOCKS if block.name == crop).properties["age"]
 
 
 def volume(template: Template, style: Style, profession: str, rng: np.random.Generator) -> Volume:

@@ -11,7 +11,7 @@ from interplay.agents.skills.mobs import pick_up
 from interplay.agents.skills.reaching import come_to
 from interplay.envs.voxel.checks.walk_to_village import check as in_village
 from interplay.envs.voxel.starts import trunks
-from interplay.world.state import Action, Position
+from interplay.world.state import Action
 from interplay.world.world import World
 
 _FIELD = 64
@@ -40,15 +40,11 @@ def _fetch(body: Body) -> Acts:
             for _ in range(12):  # what falls is picked up by walking against it
                 if _logs(body):
                     return True
-                yield body.turn(*_towards(body, log), forward=True)
+                yield body.turn(*body.angles(log[0] + 0.5, body.world.player.eye_y - 0.4, log[2] + 0.5), forward=True)
             yield from pick_up(body, 5.0)
             if _logs(body):
                 return True
     return False
-
-
-def _towards(body: Body, cell: Position) -> tuple[float, float]:
-    return body.angles(cell[0] + 0.5, body.world.player.eye_y - 0.4, cell[2] + 0.5)
 
 
 def _logs(body: Body) -> int:

@@ -90,7 +90,7 @@ def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
         yield from body.wait(20)
     if not inside:
         yield from body.walk((lot.door[0] + 3 * lot.out[0], lot.y, lot.door[1] + 3 * lot.out[1]))
-        yield from body.look_at(*_middle_of(lot))
+        yield from body.look_at((lot.x0 + lot.x1 + 1) / 2, lot.y + 1.5, (lot.z0 + lot.z1 + 1) / 2)
     else:
         yield from body.walk((x, lot.y, z))
     yield from body.wait(PATIENCE)
@@ -169,10 +169,6 @@ def _clear(body: Body, lot: Lot) -> Acts:
             if body.name(*cell) == "oak_planks":
                 yield from body.mine(cell)
     return True
-
-
-def _middle_of(lot: Lot) -> tuple[float, float, float]:
-    return (lot.x0 + lot.x1 + 1) / 2, lot.y + 1.5, (lot.z0 + lot.z1 + 1) / 2
 
 
 def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:

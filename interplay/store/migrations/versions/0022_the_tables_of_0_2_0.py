@@ -1,0 +1,6 @@
+"""The tables of Interplay 0.2.0: a new database gets today's tables from the models, and is never at an earlier revision"""
+
+revision = "0022"
+down_revision = None
+branch_labels = None
+depends_on = None
