@@ -89,7 +89,7 @@ def read_each(pickles: Sequence[bytes], limits: Limits = SMALL) -> list[Any]:
 def _read(limits: Limits, arguments: list[str], **source: Any) -> Any:
     tag = secrets.token_hex(8)
     script = Path(__file__).with_name("unpickler.py")
-    command = [sys.executable, "-I", str(script), tag, str(limits.memory_bytes), *arguments]
+    command = [sys.executable, "-P", str(script), tag, str(limits.memory_bytes), *arguments]
     try:
         done = subprocess.run(command, **source, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=limits.time_s)
     except subprocess.TimeoutExpired:
