@@ -115,7 +115,7 @@ def _read(published: Published) -> _Episode:
         raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
     steps = read_values(published.path)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
-        raise RecordingError("it is no list of steps\nFetch it again.")
+        raise RecordingError("it is not a list of steps\nFetch it again.")
     if len(steps) > MAX_STEPS:  # a file may name one step again and again
         raise RecordingError(
             f"it has {len(steps):,} steps, and no game of CrowdPlay has more than {MAX_STEPS:,}\nFetch it again."
