@@ -20,7 +20,6 @@ MAY_USE = {
     "files": set(),
     "tables": {"errors"},
     "parallel": set(),
-    "garbage": set(),
     "forking": set(),
     "wording": set(),
     "statistics": {"errors"},
@@ -91,7 +90,6 @@ MAY_USE = {
         "wording",
         "errors",
         "files",
-        "garbage",
         "parallel",
         "tasks",
         "envs",
@@ -297,9 +295,17 @@ def test_circles_are_found_in_every_form_of_import():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == {("a", "b", "c")}
 
 
+def _is_pickle(node):
+    return isinstance(node, ast.Name) and node.id == "pickle"
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_module_uses_pickle_or_eval(room):
     for path in ROOMS[room]:
+        if path == PACKAGE / "record" / "unpickler.py":  # reads files of others, by an allow-list, in a process of its own
+            used = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute) and _is_pickle(node.value)}
+            assert used == {"_Unpickler"}
+            continue
         for node in statements(tree(path)):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {alias.name.split(".")[0] for alias in node.names} | {(getattr(node, "module", "") or "").split(".")[0]}

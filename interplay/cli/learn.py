@@ -68,43 +68,42 @@ def learn() -> None:
     """Train an agent, on recorded episodes or by playing.  Try:  interplay learn bc --task atari/qbert --out my-clone"""
 
 
-def command(config_class: type[RunConfig], act: Callable[..., None]) -> Callable[..., None]:
-    """The command of an algorithm, with an option for each of its settings; `act` does it."""
+def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None:
+    """Add the command of an algorithm, with an option for each of its settings; `act` does it."""
     settings = {item.name: item for item in fields(config_class)}
     hints = get_type_hints(config_class)
     presets = sorted(config_class.presets)
 
     makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
 
-    def run(**options: Any) -> None:
-        if options["out"] is None:
+    def run(**values: Any) -> None:
+        if values["out"] is None:
             raise typer.BadParameter(f"say what to call the {makes}:  --out NAME")
-        given = {name: _value(hints[name], options[name], name) for name in settings if options[name] not in (None, [])}
-        act(config_class, given, **{name: value for name, value in options.items() if name not in settings})
+        given = {name: _value(hints[name], values[name], name) for name in settings if values[name] not in (None, [])}
+        act(config_class, given, **{name: value for name, value in values.items() if name not in settings})
 
-    annotations: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
+    options: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
     for name, item in settings.items():
         default = item.default
         shown = "" if default is MISSING or default is False or default in (None, ()) else f" Default: {_shown(default)}."
-        annotations[name] = _option(item.metadata["help"] + shown, _kind(hints[name]))
+        options[name] = _option(item.metadata["help"] + shown, _kind(hints[name]))
     if presets:
-        annotations["preset"] = _option(f"Settings to begin with: {', '.join(presets)}; see docs/learning.md.", str)
+        options["preset"] = _option(f"Settings to begin with: {', '.join(presets)}; see docs/learning.md.", str)
     if "fast" in presets:
-        annotations["fast"] = Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")]
-    annotations["config"] = _option(f"Repeat a run: {place}/NAME/config.json. Other options change it.", Path)
+        options["fast"] = Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")]
+    options["config"] = _option(f"Repeat a run: {place}/NAME/config.json. Other options change it.", Path)
     resume = typer.Option("--resume", help="Continue a run that was stopped, with the settings it had.")
-    annotations |= {"resume": Annotated[bool, resume], "data": DataOption, "database": DatabaseOption, "as_json": JsonOption}
+    options |= {"resume": Annotated[bool, resume], "data": DataOption, "database": DatabaseOption, "as_json": JsonOption}
     defaults = {"fast": False, "resume": False, "data": DEFAULT_DATA, "as_json": False}
-    run.__annotations__ = annotations
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  (what Typer makes its options of)
         [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=annotation)
-            for name, annotation in annotations.items()
+            for name, annotation in options.items()
         ]
     )
     name = config_class.algorithm
-    run.__doc__ = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {config_class.example} --out my-{name}"
-    return run
+    text = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {config_class.example} --out my-{name}"
+    app.command(name, help=text)(run)
 
 
 def _option(help: str, kind: Any) -> Any:
@@ -466,8 +465,7 @@ def _benchmark_text(results: Results, place: str) -> Any:
     )
 
 
-for _name, _config_class in CONFIGS.items():
-    app.command(_name)(command(_config_class, _learn))
-app.command(PPOConfig.algorithm)(command(PPOConfig, _learn))
-app.command(DaggerConfig.algorithm)(command(DaggerConfig, _learn_dagger))
-app.command(RewardConfig.algorithm)(command(RewardConfig, _learn_reward))
+for _config_class in (*CONFIGS.values(), PPOConfig):
+    add_command(_config_class, _learn)
+add_command(DaggerConfig, _learn_dagger)
+add_command(RewardConfig, _learn_reward)

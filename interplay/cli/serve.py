@@ -20,7 +20,6 @@ import typer
 
 from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
 from interplay.errors import InterplayError
-from interplay.garbage import collect_beside
 
 if TYPE_CHECKING:
     from interplay.judge import Rules
@@ -368,7 +367,8 @@ def _serve(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
     )
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
-    collect_beside(lambda: bool(play.games))
+    gc.collect()
+    gc.freeze()  # what is loaded is not searched for garbage again: that would hold up every game for a tenth of a second
     gc.set_threshold(10_000)  # not after every 700 objects: one request makes more of them, and few of those in circles
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(Server(config).serve(sockets=[listener]))

@@ -1,7 +1,8 @@
 """Mechanical Turk is asked as it wants to be asked, and paying twice pays once."""
 
 import json
-from datetime import UTC, datetime, timedelta
+import sys
+from datetime import timedelta
 from decimal import Decimal
 
 import httpx
@@ -10,11 +11,8 @@ import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
 
 from interplay.study import PaymentError, PaymentUnknownError, find_quiz
-from interplay.study.channels.aws import Credentials, signed_headers
 from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
 from interplay.study.hit import HitSettings, qualification_request
-
-NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -25,39 +23,11 @@ def mturk():
 
 @pytest.fixture
 def api(mturk) -> MTurkApi:
-    return MTurkApi(Credentials(KEY_ID, SECRET), endpoint=mturk.endpoint, clock=lambda: NOW, sleep=lambda seconds: None)
-
-
-@pytest.mark.parametrize(
-    ("token", "body", "signature"),
-    [
-        (None, "{}", "b073c53ea6ae3710b130b15c16b3f410777a30a2f42af25f77e3d6ad249a351d"),
-        (
-            None,
-            '{"Reason":"Danke schön","BonusAmount":"1.50"}',
-            "351a8b6b7643a4de0828e8d0689b8d4bea1c7106a2981f5410ee57ea64297181",
-        ),
-        ("a/session+token==", "{}", "1a6036cc0613313da31c93d3990205be7533e69498c5dde285f3900bb88f2997"),
-        (
-            "a/session+token==",
-            '{"Reason":"Danke schön","BonusAmount":"1.50"}',
-            "cba2d378c2dcb53fcafa9b837d31414e1c0d317cde6b5c8dc6bdc873f73c1ba6",
-        ),
-    ],
-)
-def test_signatures_are_those_that_botocore_makes(token, body, signature):
-    # Made with botocore 1.44.5: SigV4Auth(credentials, "mturk-requester", "us-east-1") at the same time.
-    headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "MTurkRequesterServiceV20170117.SendBonus"}
-    credentials = Credentials(KEY_ID, SECRET, token)
-    signed = signed_headers(
-        credentials, SANDBOX, body.encode(), headers, region="us-east-1", service="mturk-requester", now=NOW
-    )
-    assert signed["Authorization"].endswith(f"Signature={signature}")
-    assert signed["X-Amz-Date"] == "20260304T050607Z"
+    return MTurkApi(KEY_ID, SECRET, endpoint=mturk.endpoint, sleep=lambda seconds: None)
 
 
 def test_a_wrong_secret_is_refused(mturk):
-    api = MTurkApi(Credentials(KEY_ID, "another"), endpoint=mturk.endpoint)
+    api = MTurkApi(KEY_ID, "another", endpoint=mturk.endpoint)
     with pytest.raises(PaymentError, match="GetAccountBalance was refused: The signature does not match"):
         api.balance()
 
@@ -70,18 +40,35 @@ def test_the_stand_in_notices_what_was_changed_on_the_way(mturk, api):
 
 
 def test_the_sandbox_is_asked_unless_production_is_named():
-    credentials = Credentials(KEY_ID, SECRET)
-    assert MTurkApi(credentials).endpoint == SANDBOX == "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
-    assert MTurkApi(credentials, is_sandbox=False).endpoint == PRODUCTION == "https://mturk-requester.us-east-1.amazonaws.com"
+    assert MTurkApi(KEY_ID, SECRET).endpoint == SANDBOX == "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
+    assert (
+        MTurkApi(KEY_ID, SECRET, is_sandbox=False).endpoint == PRODUCTION == "https://mturk-requester.us-east-1.amazonaws.com"
+    )
 
 
-def test_keys_come_from_the_environment_and_are_not_shown():
-    keys = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "hidden", "AWS_SESSION_TOKEN": "hidden too"}
-    credentials = Credentials.from_environment(keys)
-    assert (credentials.key_id, credentials.secret, credentials.session_token) == ("AKID", "hidden", "hidden too")
-    assert "hidden" not in repr(credentials)
+def test_keys_come_from_the_environment_and_are_not_shown(mturk, monkeypatch):
+    for name, value in {"AWS_ACCESS_KEY_ID": KEY_ID, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_SESSION_TOKEN": "a/token=="}.items():
+        monkeypatch.setenv(name, value)
+    api = MTurkApi.from_environment(endpoint=mturk.endpoint)
+    assert api.balance() == 1000
+    assert mturk.requests[-1].headers["x-amz-security-token"] == "a/token=="
+    assert SECRET not in repr(vars(api))
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     with pytest.raises(PaymentError, match="no AWS access key in the environment\nSet AWS_ACCESS_KEY_ID"):
-        Credentials.from_environment({"AWS_ACCESS_KEY_ID": "AKID"})
+        MTurkApi.from_environment()
+
+
+def test_without_boto3_the_error_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "boto3", None)
+    with pytest.raises(
+        PaymentError, match=r"Mechanical Turk needs boto3, which is not installed\nInstall it with:  .*\[mturk\]"
+    ):
+        MTurkApi(KEY_ID, SECRET)
+
+
+def test_an_address_that_is_none_is_named():
+    with pytest.raises(PaymentError, match="Mechanical Turk at nowhere cannot be asked: Invalid endpoint: nowhere"):
+        MTurkApi(KEY_ID, SECRET, endpoint="nowhere")
 
 
 def test_approving_twice_approves_once(mturk, api):
@@ -232,7 +219,7 @@ def test_what_exists_and_is_not_listed_yet_is_unknown(mturk, api):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"Reward": 3.75}, "Reward does not match"),
+        ({"Reward": 3.75}, "CreateHIT cannot be sent: Parameter validation failed:\nInvalid type for parameter Reward"),
         ({"Question": "<a>"}, "XMLParseError"),
         ({"Question": "<ExternalQuestion/>"}, "XMLParseError"),
         ({"LifetimeInSeconds": 5}, "LifetimeInSeconds is not a whole number from 30"),
@@ -253,7 +240,7 @@ def test_a_worker_can_be_given_the_score_of_our_own_quiz(mturk, api):
 
 
 def test_a_service_that_is_not_there_says_who_can_use_it():
-    api = MTurkApi(Credentials(KEY_ID, SECRET), endpoint="http://127.0.0.1:9", sleep=lambda seconds: None)
+    api = MTurkApi(KEY_ID, SECRET, endpoint="http://127.0.0.1:9", sleep=lambda seconds: None)
     with pytest.raises(PaymentError, match="cannot reach") as caught:
         api.balance()
     assert "tried 3 times" in str(caught.value)
@@ -262,7 +249,7 @@ def test_a_service_that_is_not_there_says_who_can_use_it():
 
 def test_a_busy_service_is_asked_again_with_growing_pauses(mturk):
     pauses = []
-    api = MTurkApi(Credentials(KEY_ID, SECRET), endpoint=mturk.endpoint, sleep=pauses.append)
+    api = MTurkApi(KEY_ID, SECRET, endpoint=mturk.endpoint, sleep=pauses.append)
     mturk.faults = [503, 500]
     assert api.balance() == 1000
     assert pauses == [1, 2]

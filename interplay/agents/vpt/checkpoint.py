@@ -17,10 +17,8 @@ import torch
 
 from interplay.agents.vpt.network import VPT, Architecture
 from interplay.errors import InterplayError, shortened
-from interplay.record.plain_values import Limits, Refused, read_values
+from interplay.record.plain_values import SMALL, Refused, read_values
 
-_SMALL = Limits(read_bytes=1 << 20, kept_bytes=1 << 22, values=10_000, one_bytes=1 << 16)
-"""A `.model` file has about two kilobytes."""
 _MOST = 1 << 13
 """More than any size of the largest network; sizes beyond it would take minutes to try."""
 _MOST_LAYERS, _MOST_STACKS = 64, 8
@@ -50,8 +48,7 @@ def read_model(path: Path) -> Architecture:
         CheckpointError: If it cannot be read, names anything to run, or describes another network.
     """
     try:
-        with path.open("rb") as file:
-            document = read_values(file, _SMALL)
+        document = read_values(path, SMALL)
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}\nCheck the name of the .model file.") from None
     except Refused as error:

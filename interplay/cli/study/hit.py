@@ -60,7 +60,6 @@ def hit(
 
     Try:  interplay study hit basalt --address https://lab.example --send
     """
-    from interplay.study.channels.aws import Credentials
     from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
     from interplay.study.hit_plan import Service, plan, quiz_request
     from interplay.study.hits import Hits
@@ -81,7 +80,7 @@ def hit(
     orders = plan(version, address, service, num_hits=hits, test=test, events=ledger.events(study))
     document = _document(version, orders, service)
     if send and (missing := document["cost"]["hits"]):
-        api = MTurkApi(Credentials.from_environment(), is_sandbox=service.is_sandbox, endpoint=service.endpoint)
+        api = MTurkApi.from_environment(is_sandbox=service.is_sandbox, endpoint=service.endpoint)
         total = f"{document['cost']['total_cents'] / 100:.2f} USD with fees"
         progress_console.print(f"Making {amount(missing, 'HIT')} ({_place(service)}), {total} ...")
         orders = ledger.send(version, orders, service, api)

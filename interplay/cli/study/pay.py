@@ -120,10 +120,9 @@ def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
     from interplay.study.payers import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
-        from interplay.study.channels.aws import Credentials
         from interplay.study.channels.mturk_api import MTurkApi
 
-        return MTurkPayer(MTurkApi(Credentials.from_environment(), is_sandbox=not production, endpoint=endpoint))
+        return MTurkPayer(MTurkApi.from_environment(is_sandbox=not production, endpoint=endpoint))
     from interplay.study.channels.prolific_api import ENDPOINT, ProlificApi
 
     return ProlificPayer(ProlificApi.from_environment(endpoint=endpoint or ENDPOINT))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from interplay.record.errors import RecordingError
-from interplay.record.plain_values import Limits, Refused, read_values
+from interplay.record.plain_values import Refused, read_each
 
 DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
-_SMALL = Limits(read_bytes=1 << 16, kept_bytes=1 << 16, values=1 << 12, one_bytes=1 << 16)
+_VALUE_BYTES = 1 << 16
 _MOST_WORK = 20_000
 """Thousands of instructions of SQLite: a database may hold a view that never ends."""
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
@@ -57,7 +56,7 @@ def episodes_in(folder: Path) -> list[Published]:
         place = f"{(folder / DOCUMENT).resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(place, uri=True)) as database:
             database.execute("pragma trusted_schema = off")
-            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _SMALL.read_bytes)
+            database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _VALUE_BYTES)
             work = count()
             database.set_progress_handler(lambda: next(work) >= _MOST_WORK, 1000)
             rows = database.execute(
@@ -69,6 +68,8 @@ def episodes_in(folder: Path) -> list[Published]:
             of_episodes = _said(database, "episode", ("created_on",))
     except sqlite3.Error as error:
         raise RecordingError(f"{folder / DOCUMENT} cannot be read: {error}\nFetch it again.") from error
+    except Refused as error:
+        raise RecordingError(f"{folder / DOCUMENT} cannot be read: {error}") from error
     people: dict[str, dict[str, str]] = {}
     for environment, agent, person in users:
         people.setdefault(environment, {})[str(agent)] = str(person)
@@ -87,11 +88,10 @@ def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[
     marks = ",".join("?" * len(keys))
     query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}
-    for name, key, value in database.execute(query, keys):
-        try:
-            found.setdefault(name, {})[key] = read_values(io.BytesIO(value), _SMALL)
-        except (Refused, TypeError):
-            continue
+    rows = [row for row in database.execute(query, keys) if isinstance(row[2], bytes)]
+    for (name, key, _), value in zip(rows, read_each([row[2] for row in rows]), strict=True):
+        if not isinstance(value, Refused):
+            found.setdefault(name, {})[key] = value
     return found
 
 

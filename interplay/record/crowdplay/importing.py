@@ -9,8 +9,6 @@ the console and end that is stored.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -33,7 +31,6 @@ from interplay.tasks import EnvSpec, Task, find
 
 MAX_STEPS = 100_001
 """CrowdPlay ends a game at its frame 100,000."""
-_OPEN: dict[str, Callable[[Path], Any]] = {".bz2": bz2.open, ".gz": gzip.open, ".pickle": partial(open, mode="rb")}
 _NUM_ACTIONS = 18
 _BYTES_A_STEP = 190
 """Of the published files; for the progress bar."""
@@ -116,10 +113,9 @@ def _read(published: Published) -> _Episode:
     """Read a file."""
     if published.path is None:
         raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
-    with _OPEN[published.path.suffix](published.path) as file:
-        steps = read_values(file)
+    steps = read_values(published.path)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
-        raise RecordingError("it is no list of steps\nFetch it again.")
+        raise RecordingError("it is not a list of steps\nFetch it again.")
     if len(steps) > MAX_STEPS:  # a file may name one step again and again
         raise RecordingError(
             f"it has {len(steps):,} steps, and no game of CrowdPlay has more than {MAX_STEPS:,}\nFetch it again."

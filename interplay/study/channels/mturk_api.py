@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from interplay.study.channels.aws import Credentials, signed_headers
+from interplay.errors import not_installed
 from interplay.study.channels.mturk import NO_NEW_CUSTOMERS
 from interplay.study.errors import PaymentError, PaymentUnknownError
 
-if TYPE_CHECKING:
-    import httpx
-
 PRODUCTION = "https://mturk-requester.us-east-1.amazonaws.com"
 SANDBOX = "https://mturk-requester-sandbox.us-east-1.amazonaws.com"
-_REGION, _SERVICE, _TARGET = "us-east-1", "mturk-requester", "MTurkRequesterServiceV20170117"
+_REGION = "us-east-1"
 _ATTEMPTS = 3
 _PAUSE_S = 1.0
 
@@ -49,39 +45,71 @@ class CreatedHit:
 
 
 class MTurkApi:
-    """A signed client.
+    """Mechanical Turk through boto3.
 
     Requests that can be repeated without harm are, up to three times, when Amazon is busy or does not answer; paying is among
     them, because a bonus carries a reference that is looked for first.
 
     Args:
-        credentials: Of the requester's account.
+        key_id, secret, session_token: An access key of the requester's account; the token is of temporary keys.
         is_sandbox: The sandbox pays nobody; production must be asked for.
         endpoint: Another address, such as a stand-in on this machine.
         timeout_s: For one request.
-        clock: The time now, UTC.
         sleep: Waits between attempts, seconds.
+    Raises:
+        PaymentError: If boto3 is not installed or cannot be set up.
     """
 
     def __init__(
         self,
-        credentials: Credentials,
+        key_id: str,
+        secret: str,
+        session_token: str | None = None,
         *,
         is_sandbox: bool = True,
         endpoint: str | None = None,
         timeout_s: float = 30,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        try:
+            import boto3
+            from botocore.config import Config
+            from botocore.exceptions import BotoCoreError
+        except ImportError as error:
+            raise PaymentError(not_installed("Mechanical Turk needs", error.name, "mturk")) from None
         self.endpoint = endpoint or (SANDBOX if is_sandbox else PRODUCTION)
-        self._credentials = credentials
-        self._timeout_s = timeout_s
-        self._clock = clock
         self._sleep = sleep
+        try:
+            self._client = boto3.client(
+                "mturk",
+                region_name=_REGION,
+                endpoint_url=self.endpoint,
+                aws_access_key_id=key_id,
+                aws_secret_access_key=secret,
+                aws_session_token=session_token,
+                config=Config(connect_timeout=timeout_s, read_timeout=timeout_s, retries={"total_max_attempts": 1}),
+            )
+        except (BotoCoreError, ValueError) as error:
+            raise PaymentError(f"Mechanical Turk at {self.endpoint} cannot be asked: {error}") from error
+
+    @classmethod
+    def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
+        """With AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN. Nothing is stored.
+
+        Raises:
+            PaymentError: If one is missing, or boto3 is not installed or cannot be set up.
+        """
+        key_id, secret = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
+        if not key_id or not secret:
+            raise PaymentError(
+                "no AWS access key in the environment\n"
+                "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN for temporary keys) for this command."
+            )
+        return cls(key_id, secret, os.environ.get("AWS_SESSION_TOKEN") or None, is_sandbox=is_sandbox, endpoint=endpoint)
 
     def balance(self) -> Decimal:
         """What the account can spend, USD."""
-        return Decimal(self._call("GetAccountBalance", {})["AvailableBalance"])
+        return Decimal(self._call("get_account_balance", {})["AvailableBalance"])
 
     def assignment(self, assignment: str) -> HeldAssignment:
         """Who holds an assignment; ask before paying, because ids in an address can be typed by anybody.
@@ -89,7 +117,7 @@ class MTurkApi:
         Raises:
             PaymentError: If it is not one of this account's.
         """
-        found = self._call("GetAssignment", {"AssignmentId": assignment})["Assignment"]
+        found = self._call("get_assignment", {"AssignmentId": assignment})["Assignment"]
         return HeldAssignment(found["AssignmentId"], found["WorkerId"], found["HITId"], found["AssignmentStatus"])
 
     def approve(self, assignment: str, feedback: str = "") -> bool:
@@ -101,7 +129,7 @@ class MTurkApi:
             PaymentError: If it was rejected, is not handed in, or the account lacks funds.
         """
         request = {"AssignmentId": assignment, **({"RequesterFeedback": feedback} if feedback else {})}
-        return self._review("ApproveAssignment", request, "Approved")
+        return self._review("approve_assignment", request, "Approved")
 
     def reject(self, assignment: str, reason: str) -> bool:
         """Reject; the worker reads the reason, and their approval rate falls.
@@ -113,7 +141,7 @@ class MTurkApi:
         """
         if not reason.strip():
             raise PaymentError("a rejection needs a reason: the worker reads it, and may answer it")
-        return self._review("RejectAssignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
+        return self._review("reject_assignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
 
     def send_bonus(self, worker: str, assignment: str, amount_usd: Decimal, reason: str, *, request: str) -> bool:
         """Pay a bonus once, however often this is called with the same `request`.
@@ -147,7 +175,7 @@ class MTurkApi:
             "UniqueRequestToken": f"interplay-{digest[:48]}",
         }
         try:
-            self._call("SendBonus", sent)
+            self._call("send_bonus", sent)
         except PaymentError as error:
             # Either it went through and the answer was lost, or an earlier call with this token did.
             try:
@@ -172,7 +200,7 @@ class MTurkApi:
             PaymentUnknownError: If no answer came: there may be a HIT.
         """
         try:
-            return _hit(self._call("CreateHIT", request)["HIT"])
+            return _hit(self._call("create_hit", request)["HIT"])
         except PaymentError as error:
             if "HitAlreadyExists" not in str(error):
                 raise
@@ -183,7 +211,7 @@ class MTurkApi:
 
     def find_hit(self, annotation: str) -> CreatedHit | None:
         """This account's HIT with an annotation, whatever became of it; None if there is none."""
-        for hit in self._every("ListHITs", {}, "HITs"):
+        for hit in self._every("list_hits", {}, "HITs"):
             if hit.get("RequesterAnnotation") == annotation:
                 return _hit(hit)
         return None
@@ -198,7 +226,7 @@ class MTurkApi:
             PaymentUnknownError: If no answer came; asking again does no harm.
         """
         try:
-            return str(self._call("CreateQualificationType", request)["QualificationType"]["QualificationTypeId"])
+            return str(self._call("create_qualification_type", request)["QualificationType"]["QualificationTypeId"])
         except PaymentError as error:
             if "QualificationTypeAlreadyExists" not in str(error):
                 raise
@@ -212,7 +240,7 @@ class MTurkApi:
     def find_qualification(self, name: str) -> str | None:
         """Id of this account's qualification type of that name; None if there is none."""
         mine = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for kind in self._every("ListQualificationTypes", mine, "QualificationTypes"):
+        for kind in self._every("list_qualification_types", mine, "QualificationTypes"):
             if kind.get("Name") == name:
                 return str(kind["QualificationTypeId"])
         return None
@@ -220,12 +248,12 @@ class MTurkApi:
     def grant(self, qualification: str, worker: str, value: int) -> None:
         """Give a worker a qualification, such as the score of a quiz taken on our own pages; no e-mail is sent."""
         sent = {"QualificationTypeId": qualification, "WorkerId": worker, "IntegerValue": value, "SendNotification": False}
-        self._call("AssociateQualificationWithWorker", sent)
+        self._call("associate_qualification_with_worker", sent)
 
-    def _review(self, operation: str, request: Mapping[str, Any], wanted: str) -> bool:
+    def _review(self, method: str, request: Mapping[str, Any], wanted: str) -> bool:
         """Approve or reject; an assignment that stands so already is no error."""
         try:
-            self._call(operation, request)
+            self._call(method, request)
         except PaymentError as error:
             if isinstance(error, PaymentUnknownError) or "InvalidAssignmentState" not in str(error):
                 raise
@@ -236,7 +264,7 @@ class MTurkApi:
 
     def _was_paid(self, assignment: str, reference: str, amount_usd: Decimal) -> bool:
         """Whether a bonus with this reference is among those of the assignment."""
-        for bonus in self._every("ListBonusPayments", {"AssignmentId": assignment}, "BonusPayments"):
+        for bonus in self._every("list_bonus_payments", {"AssignmentId": assignment}, "BonusPayments"):
             if str(bonus.get("Reason", "")).endswith(reference):
                 if Decimal(bonus["BonusAmount"]) != amount_usd:
                     raise PaymentError(
@@ -246,63 +274,48 @@ class MTurkApi:
                 return True
         return False
 
-    def _every(self, operation: str, request: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
+    def _every(self, method: str, request: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
         """Every entry of a list that comes in pages."""
         more: dict[str, Any] = {}
         while True:
-            page = self._call(operation, {**request, "MaxResults": 100, **more})
+            page = self._call(method, {**request, "MaxResults": 100, **more})
             yield from page.get(key, [])
             if not page.get("NextToken"):
                 return
             more = {"NextToken": page["NextToken"]}
 
-    def _call(self, operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One operation, repeated when Amazon is busy or silent."""
-        import httpx
+    def _call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """One operation, repeated when Amazon is busy or silent.
 
-        body = json.dumps(request).encode()
-        problem = ""
-        is_unknown = False
+        boto3 could repeat it too, but would not say whether an earlier attempt may have been done.
+        """
+        from botocore import exceptions
+        from botocore.parsers import ResponseParserError
+
+        operation = self._client.meta.method_to_api_mapping[method]
+        problem, is_unknown = "", False
         for attempt in range(_ATTEMPTS):
             if attempt:
                 self._sleep(_PAUSE_S * 2 ** (attempt - 1))
-            headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": f"{_TARGET}.{operation}"}
-            signed = signed_headers(
-                self._credentials, self.endpoint, body, headers, region=_REGION, service=_SERVICE, now=self._clock()
-            )
             try:
-                reply = httpx.post(f"{self.endpoint}/", content=body, headers=signed, timeout=self._timeout_s)
-            except httpx.ConnectError as error:
+                return getattr(self._client, method)(**request)
+            except exceptions.ClientError as error:
+                status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+                code = error.response.get("TurkErrorCode") or error.response["Error"]["Code"] or f"HTTP {status}"
+                if status < 500 and status != 429 and code != "ThrottlingException":
+                    text = error.response["Error"]["Message"] or "no reason given"
+                    raise PaymentError(f"{operation} was refused: {text} [{code}]") from error
+                problem = f"Mechanical Turk is busy (HTTP {status})"
+                is_unknown = is_unknown or status >= 500
+            except exceptions.ConnectionError as error:
                 problem = f"cannot reach {self.endpoint}: {error}"
-                continue
-            except httpx.TransportError as error:
+            except (exceptions.HTTPClientError, ResponseParserError) as error:
                 problem, is_unknown = f"{self.endpoint} did not answer: {type(error).__name__}", True
-                continue
-            if reply.status_code < 500 and not _is_throttled(reply):
-                return _answer(operation, reply)
-            problem = f"Mechanical Turk is busy (HTTP {reply.status_code})"
-            is_unknown = is_unknown or reply.status_code >= 500
+            except exceptions.BotoCoreError as error:
+                raise PaymentError(f"{operation} cannot be sent: {error}") from error
         kind = PaymentUnknownError if is_unknown else PaymentError
         raise kind(f"{operation}: {problem}; tried {_ATTEMPTS} times\n{NO_NEW_CUSTOMERS}")
 
 
 def _hit(document: Mapping[str, Any]) -> CreatedHit:
     return CreatedHit(document["HITId"], document["HITTypeId"])
-
-
-def _answer(operation: str, reply: httpx.Response) -> dict[str, Any]:
-    """The answer's document, or Amazon's refusal as an error."""
-    try:
-        document = reply.json() if reply.content else {}
-    except ValueError:
-        document = {}
-    if reply.status_code == 200 and isinstance(document, dict):
-        return document
-    said = document if isinstance(document, dict) else {}
-    code = said.get("TurkErrorCode") or str(said.get("__type", "")).rpartition("#")[2] or f"HTTP {reply.status_code}"
-    text = said.get("Message") or said.get("message") or "no reason given"
-    raise PaymentError(f"{operation} was refused: {text} [{code}]")
-
-
-def _is_throttled(reply: httpx.Response) -> bool:
-    return reply.status_code == 429 or (reply.status_code == 400 and b"ThrottlingException" in reply.content)
