@@ -203,7 +203,7 @@ def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[
             except BrokenProcessPool:
                 raise AgentError(
                     f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
-                    f"Its recordings are kept; seal it with:  interplay episodes repair --data {job.data}\n"
+                    f"Its recordings are kept; seal them with:  interplay episodes repair --data {job.data}\n"
                     "Run the same command again to play the missing games."
                 ) from None
 

@@ -250,12 +250,25 @@ def _try_out(task: Task) -> None:
 
 
 def _has(space: gymnasium.Space, action: Any) -> bool:
-    parts = action.values() if isinstance(action, dict) else action if isinstance(action, list | tuple) else [action]
-    if any(isinstance(part, bool) for part in parts) and not isinstance(space, gymnasium.spaces.MultiBinary):
-        return False  # Python counts True as 1
+    if _has_truth(space, action):
+        return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of lists, which a task file has for arrays
         return space.contains(action)
+
+
+def _has_truth(space: gymnasium.Space | None, action: Any) -> bool:
+    """Whether true or false stands where a number belongs: Python counts True as 1."""
+    match space:
+        case gymnasium.spaces.MultiBinary():
+            return False
+        case gymnasium.spaces.Dict() if isinstance(action, dict):
+            parts = [(space.spaces.get(name), part) for name, part in action.items()]
+        case gymnasium.spaces.Tuple() if isinstance(action, list | tuple):
+            parts = list(zip(space.spaces, action, strict=False))
+        case _:
+            parts = [(None, part) for part in action] if isinstance(action, list | tuple) else []
+    return isinstance(action, bool) or any(_has_truth(*one) for one in parts)
 
 
 def _compare_axes(task: Task, space: gymnasium.Space) -> None:

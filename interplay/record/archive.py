@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
 from interplay.record import catalogue, journal
-from interplay.record.errors import RecordingError
+from interplay.record.errors import OtherVersionError, RecordingError, SealError
 from interplay.record.recorder import Recorder, new_header
 from interplay.record.schema import Header, Owner
 from interplay.record.seal import seal
@@ -430,7 +430,7 @@ class Archive:
             except Exception as error:  # whatever a damaged journal makes a reader stumble over: the others go on
                 reason = _said(paths[0], error)
                 try:
-                    if journal.holds_steps(paths):
+                    if isinstance(error, OtherVersionError) or journal.holds_steps(paths):
                         result.failed[name] = reason
                         continue
                     for path in paths:
@@ -502,8 +502,8 @@ def _said(path: Path, error: Exception) -> str:
     what, _, remedy = str(error).partition("\n")
     if not isinstance(error, InterplayError):
         what = f"{path} is damaged or not an episode: {type(error).__name__}: {what}"
-    elif "interplay episodes" not in remedy or remedy.startswith("Its journal is whole"):
-        return str(error)  # others send whoever is here back to where they came from
+    elif isinstance(error, SealError) or "interplay episodes" not in remedy:
+        return str(error)  # the remedy of others is the command that has just failed
     return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
 
 

@@ -27,7 +27,7 @@ from typing import BinaryIO, NamedTuple
 import pyarrow as pa
 import xxhash
 
-from interplay.record.errors import RecordingError
+from interplay.record.errors import OtherVersionError, RecordingError
 from interplay.record.schema import METADATA_KEY, Header, journal_schema
 from interplay.statistics import Measure
 
@@ -179,13 +179,13 @@ def _digest(head: bytes | memoryview, body: bytes | memoryview) -> bytes:
 class Segment:
     """One segment, read up to the first message that is torn or damaged; `close` it.
 
-    One of a release that wrote no checksums is read by a process that may die of it, which copies what is right.
+    One without checksums is read by a process that may die of it, which copies what is right.
 
     Attributes:
         header, schema: Of its first message.
         is_whole: Whether all of the file was right; known when its batches have been read.
     Raises:
-        RecordingError: If the file is empty, cut off before its header ended, damaged there, or no journal.
+        RecordingError: If the file is empty, cut off before its header ended, damaged there, no journal, or of another version.
     """
 
     closed = False
@@ -201,6 +201,9 @@ class Segment:
             self._rewind()
             self.schema = pa.ipc.read_schema(pa.py_buffer(self._message()))
             self.header = Header.from_json(json.loads((self.schema.metadata or {})[METADATA_KEY]))
+        except OtherVersionError:
+            self.close()
+            raise
         except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
             self.close()
             raise unreadable(path, error) from error

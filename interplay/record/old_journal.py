@@ -1,4 +1,4 @@
-"""Copies what is right in a segment without checksums, of a release before 0.2, to standard output, with checksums.
+"""Copies what is right in a segment without checksums, of a development version, to standard output, with checksums.
 
 `interplay.record.journal` runs it as a process of its own: Arrow checks nothing that it reads, so a damaged file may kill it.
 Exit status 0 means that all of the file was right.
@@ -23,9 +23,10 @@ def copy(path: str, out: BinaryIO) -> bool:
     """Copy batches up to the first that is torn or damaged; returns whether none is."""
     with pa.OSFile(path) as file:
         stream = pa.ipc.open_stream(file)
-        header = Header.from_json(json.loads((stream.schema.metadata or {})[METADATA_KEY]))
         messages = Messages(stream.schema)
-        out.write(messages.schema)
+        out.write(messages.schema)  # also of another version, so that the reader can say which
+        out.flush()
+        header = Header.from_json(json.loads((stream.schema.metadata or {})[METADATA_KEY]))
         num_rows, last = header.first_step, np.zeros(header.height * header.width, np.uint8)
         while True:
             out.flush()  # the next one may be the death of us

@@ -23,12 +23,12 @@ import xxhash
 from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.palette import PALETTE
 from interplay.record import spaces
-from interplay.record.errors import RecordingError
+from interplay.record.errors import OtherVersionError, RecordingError
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
 SCHEMA_VERSION = 2
-"""Version 1 knew one actor an episode and kept the timing of its input as `input.<part>`; it is read as if it were 2."""
+"""The only one that is read. Version 1 knew one actor an episode; only development versions wrote it."""
 METADATA_KEY = b"interplay"
 PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
 """What people are called in data sets, and once these are imported."""
@@ -172,14 +172,9 @@ class Header:
         """The inverse of `to_json`.
 
         Raises:
-            RecordingError: If the file is of another schema.
+            OtherVersionError: As `check_version`.
         """
-        version = document.get("schema_version")
-        if version != SCHEMA_VERSION:
-            raise RecordingError(
-                f"the recording has schema version {version}; this version of Interplay reads version {SCHEMA_VERSION}.\n"
-                "Read it with the version that wrote it, or upgrade:  pip install --upgrade interplay"
-            )
+        check_version(document)
         palette = None
         if document["palette"] is not None:
             palette = np.frombuffer(base64.b64decode(document["palette"]), np.uint8).reshape(256, 3)
@@ -262,6 +257,21 @@ def step_columns(header: Header) -> list[str]:
         *(f"options.{seat}" for seat in header.seats if header.has_options),
         "time_us",
     ]
+
+
+def check_version(header: Mapping[str, Any], what: object = "the recording") -> None:
+    """Refuse a header of another schema version, as a document.
+
+    Raises:
+        OtherVersionError: With what can read it.
+    """
+    version = header.get("schema_version")
+    if version != SCHEMA_VERSION:
+        is_old = isinstance(version, int) and version < SCHEMA_VERSION
+        remedy = "Read it with the version that wrote it." if is_old else "Upgrade:  pip install --upgrade interplay"
+        raise OtherVersionError(
+            f"{what} has schema version {version}; this Interplay reads version {SCHEMA_VERSION}. It stays as it is.\n{remedy}"
+        )
 
 
 def _asked(header: Header) -> list[str]:

@@ -17,7 +17,7 @@ import xxhash
 import zstandard
 
 from interplay.files import remove_parts, replacing
-from interplay.record.errors import RecordingError
+from interplay.record.errors import RecordingError, SealError
 from interplay.record.journal import DAMAGED, FULL, End, Journal
 from interplay.record.picture_changes import unpacked
 from interplay.record.rewards import NONFINITE_REWARDS, total_of
@@ -71,8 +71,8 @@ def seal(paths: list[Path], target: Path) -> Episode:
             finally:
                 file.close()
     except OSError as error:
-        deed = "free some space" if error.errno in FULL else "mend that"
-        raise RecordingError(
+        deed = "free some space" if error.errno in FULL else "remove the cause"
+        raise SealError(
             f"cannot seal episode {episode.id} as {target}: {error.strerror or error}.\n"
             f"Its journal is whole and stays; {deed}, then:  interplay episodes repair --data {paths[0].parent.parent}"
         ) from error

@@ -23,7 +23,7 @@ from interplay.envs.info import SeatEnd, seat_end
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.frames import Frames, IndexedSource, ReplaySource
-from interplay.record.schema import METADATA_KEY, Header
+from interplay.record.schema import METADATA_KEY, Header, check_version
 from interplay.statistics import Measure
 from interplay.tasks import Task
 
@@ -106,13 +106,8 @@ class Episode:
         file = Path(path)
         parquet = _open(file)
         metadata = _metadata(parquet, file)
+        check_version(metadata["header"], file)
         summary = metadata["summary"]
-        if "seats" not in summary:
-            version = metadata["header"].get("schema_version")
-            raise RecordingError(
-                f"{file} was recorded before Interplay 0.2.0, at schema version {version}\n"
-                "Read it with the version that wrote it."
-            )
         seats = tuple(SeatHeld(**held) for held in summary["seats"])
         created_at = datetime.fromisoformat(summary["created_at"])
         document: dict[str, Any] = {**summary, "created_at": created_at, "seats": seats}

@@ -46,7 +46,7 @@ def check_place(place: str) -> None:
     """Refuse a path or an address that the databases and file formats cannot be given.
 
     Raises:
-        AddressError: If some of its characters are none in this locale.
+        AddressError: If this locale cannot read some of its characters.
     """
     try:
         place.encode()
@@ -222,14 +222,14 @@ def _migrate(engine: Engine) -> None:
             command.upgrade(config, "head")
         elif revision < _revisions()[0]:
             raise StoreError(
-                f"the database at {engine.url!r} was made before Interplay 0.2.0, which reads it no longer\n"
+                f"the database at {engine.url!r} was made before Interplay 0.2.0; this version cannot read it\n"
                 "Open it with the version that made it and export what you need, or choose another folder with --data; "
                 "nothing was changed."
             )
         else:
             raise StoreError(
-                f"the database at {engine.url!r} was made by a newer Interplay (revision {revision}; this one knows "
-                f"{_revisions()[-1]})\nInstall that version, or choose another folder with --data; nothing was changed."
+                f"the database at {engine.url!r} was made by a newer Interplay, or another program (revision {revision}; this "
+                f"one knows {_revisions()[-1]})\nUpgrade Interplay, or choose another folder with --data; nothing was changed."
             )
 
 

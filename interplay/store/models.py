@@ -723,6 +723,6 @@ class ShownTask(Base):
 
     __tablename__ = "shown_tasks"
     participant_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """No foreign key: lines of an earlier release may name people of another database."""
+    """No foreign key; the tables of version 0.2.0 have none here."""
     task: Mapped[str] = mapped_column(primary_key=True)
     shown_at: Mapped[datetime]

@@ -24,7 +24,7 @@ from interplay.rank.answers_file import read_answers
 from interplay.web.forms import FormFields, is_own_address, see_other
 
 router = APIRouter(include_in_schema=False)
-COOKIE = "interplay_examples"
+_COOKIE = "interplay_examples"
 _REMEMBERED_S = 365 * 86_400
 
 
@@ -39,8 +39,12 @@ class Examples:
         """Whether this data folder offers them to pages that have nothing else."""
         return self._file.is_file()
 
+    def are_hidden(self, request: Request) -> bool:
+        """Whether the visitor has hidden them in this browser."""
+        return request.cookies.get(_COOKIE) == "hide"
+
     def _are_shown(self, request: Request) -> bool:
-        return self.are_there and request.cookies.get(COOKIE) != "hide"
+        return self.are_there and not self.are_hidden(request)
 
     @cached_property
     def _answers(self) -> list[Comparison]:
@@ -66,5 +70,5 @@ def change(deed: Literal["hide", "show"], form: FormFields, request: Request) ->
     """Hide the examples in this browser, or show them again; then back to the page where the button is."""
     page = form.get("next", "")
     response = see_other(page if is_own_address(page) else "/leaderboard")
-    response.set_cookie(COOKIE, deed, _REMEMBERED_S, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+    response.set_cookie(_COOKIE, deed, _REMEMBERED_S, httponly=True, samesite="lax", secure=request.url.scheme == "https")
     return response

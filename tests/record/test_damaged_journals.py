@@ -1,13 +1,15 @@
 """Bits flip, files are cut off, pages become zeros: what was recorded before is sealed and marked, and nothing is thrown away.
 
 `INTERPLAY_JOURNAL_DAMAGES=500 pytest tests/record/test_damaged_journals.py` tries so many damages, and as many of the journals
-that earlier releases wrote, which have no checksums.
+that development versions wrote, which have no checksums.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +23,7 @@ import interplay.store
 from interplay.cli import _run
 from interplay.envs import FramePolicy, make
 from interplay.record import Archive, journal
+from interplay.record.schema import METADATA_KEY
 from interplay.tasks import Task, find
 
 NUM_DAMAGES = int(os.environ.get("INTERPLAY_JOURNAL_DAMAGES", "40"))
@@ -155,7 +158,7 @@ def test_what_was_recorded_before_the_damage_is_sealed_and_marked(archive, recor
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_journals_without_checksums_are_read_with_care(archive, recorded, kind):
-    """As earlier releases wrote them. What their bytes cannot tell, such as the size of a reward, stays unknown."""
+    """As development versions wrote them. What their bytes cannot tell, such as the size of a reward, stays unknown."""
     one = recorded[kind]
     old = one.path.with_suffix(".old")
     with pa.OSFile(str(one.path)) as source, pa.OSFile(str(old), "wb") as target:
@@ -176,6 +179,25 @@ def test_journals_without_checksums_are_read_with_care(archive, recorded, kind):
             assert table.column("step").to_pylist() == list(range(table.num_rows))
             if kind == "indexed":
                 assert table.column("frame")[:-1] == one.sealed.column("frame")[: table.num_rows - 1]
+
+
+@pytest.mark.parametrize("version", [1, 3])
+@pytest.mark.parametrize("has_checksums", [True, False])
+def test_a_journal_of_another_version_stays_under_its_name(archive, recorded, version, has_checksums):
+    with closing(journal.Segment(recorded["indexed"].path)) as segment:
+        header = json.loads(segment.schema.metadata[METADATA_KEY]) | {"schema_version": version}
+        schema = segment.schema.with_metadata({METADATA_KEY: json.dumps(header).encode()})
+    messages = journal.Messages(schema)
+    content = messages.schema if has_checksums else schema.serialize().to_pybytes()
+    path = archive.journal_folder / recorded["indexed"].path.name
+    path.write_bytes(content + journal.END_OF_STREAM)
+    result = archive.repair()
+    (reason,) = result.failed.values()
+    assert f"has schema version {version}; this Interplay reads version 2. It stays as it is.\n" in reason
+    assert reason.endswith(
+        {1: "Read it with the version that wrote it.", 3: "Upgrade:  pip install --upgrade interplay"}[version]
+    )
+    assert (result.set_aside, path.exists()) == ({}, True)
 
 
 def test_a_game_that_goes_on_from_before_the_damage_keeps_the_damaged_file(archive, recorded):

@@ -267,5 +267,8 @@ def test_a_recording_of_before_0_2_0_is_refused_in_words(taken_over, tmp_path):
     document["header"]["schema_version"] = 1
     old = tmp_path / "old.parquet"
     pq.write_table(whole.replace_schema_metadata({METADATA_KEY: json.dumps(document).encode()}), old)
-    with pytest.raises(RecordingError, match=r"before Interplay 0\.2\.0, at schema version 1"):
+    with pytest.raises(
+        RecordingError,
+        match=r"old\.parquet has schema version 1; this Interplay reads version 2\. It stays as it is\.\nRead it with",
+    ):
         Episode.open(old)

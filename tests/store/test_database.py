@@ -112,7 +112,7 @@ def test_the_newest_revision_is_the_one_that_no_other_follows():
     assert ScriptDirectory(str(database_module._MIGRATIONS)).get_current_head() == database_module._revisions()[-1]
 
 
-@pytest.mark.parametrize(("revision", "says"), [("0021", "before Interplay 0.2.0"), ("0023", "newer Interplay .*0023")])
+@pytest.mark.parametrize(("revision", "says"), [("0021", "before Interplay 0.2.0"), ("0023", "newer Interplay, .*0023")])
 def test_a_database_of_another_version_is_refused_and_left_as_it_is(database, revision, says):
     note = sa.text("UPDATE alembic_version SET version_num = :revision")
     with database.write() as session:

@@ -111,6 +111,8 @@ def test_texts_that_nobody_sees_or_reads_are_refused_with_their_place(run, tmp_p
         (tmp_path / "caves.toml").write_text(STUDY.replace(*change))
         status, _, err = run(f"{verb} caves.toml")
         assert (status, f"caves.toml: {said}" in err) == (1, True), err
+    (tmp_path / "caves.toml").write_text(STUDY.replace('"Watch."', f'"{" " * 2000}Watch."'))
+    assert "only characters that nobody can see" not in run(f"{verb} caves.toml")[2], "words come after the spaces"
     (tmp_path / "caves.toml").write_text(STUDY)
     assert "study.contact holds only characters" in run(f"{verb} caves.toml --contact \u200b")[2]
 

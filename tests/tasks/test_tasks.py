@@ -6,10 +6,12 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
+from gymnasium import spaces
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.cli import main
+from interplay.cli.tasks import _has
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite, lookup, parse_suite
 
@@ -315,6 +317,15 @@ def test_check_reports_a_good_file_and_refuses_an_impossible_action(tmp_path, ca
     error = capsys.readouterr().err
     assert f"{file}: task balance: " in error.replace("\n", "")
     assert "did you mean" in error
+
+
+def test_true_is_an_action_only_where_a_space_is_of_truths():
+    truths, number = spaces.MultiBinary(2), spaces.MultiDiscrete([2, 2])
+    space = spaces.Dict({"inner": spaces.Tuple([truths, number])})
+    assert _has(truths, [True, False])
+    assert _has(space, {"inner": ([True, False], [1, 0])})
+    assert not _has(space, {"inner": ([True, False], [True, 0])})
+    assert not _has(number, [True, 0])
 
 
 VIDEOS = """

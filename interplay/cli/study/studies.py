@@ -360,7 +360,7 @@ def _check_texts(name: str, value: Any, place: str = "") -> None:
 
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         _check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
-    if isinstance(value, str) and value and not num_visible_chars(value[:_MAX_SHORT_CHARS]):
+    if isinstance(value, str) and value and not num_visible_chars(value):
         raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
     if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
         problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"

@@ -209,8 +209,17 @@ def cumulative(hours: Iterable[Hours]) -> Chart | None:
             lines[name].append((place, sums[index]))
     most = max(*sums, 1e-9)
     across = Axis(0, len(order) - 1, [(0, order[0][5:]), (len(order) - 1, order[-1][5:])])
-    up = Axis(0, most, [(most * part, f"{most * part:.2g} h") for part in (0, 0.5, 1)])
+    up = Axis(0, most, [(most * part, _few_digits(most * part)) for part in (0, 0.5, 1)])
     return chart([], lines, across, up)
+
+
+def _few_digits(hours: float) -> str:
+    """Hours for an axis.
+
+    >>> [_few_digits(hours) for hours in (0, 0.25, 9.96, 123.4, 5678)]
+    ['0 h', '0.25 h', '10 h', '123 h', '5,678 h']
+    """
+    return f"{hours:.2g} h" if hours < 10 else f"{hours:,.0f} h"
 
 
 def _all_days(days: Collection[str]) -> list[str]:

@@ -180,8 +180,8 @@ export class VideoPair {
     this.isSeen = this.begins = false;
     /** @type {Viewing | null} */
     this.viewing = null;
-    new IntersectionObserver(([{ isIntersecting }]) => {
-      this.isSeen = isIntersecting;
+    new IntersectionObserver((changes) => {
+      this.isSeen = changes[changes.length - 1].isIntersecting;
       this.#begin();
     }, { threshold: 0.5 }).observe(left);
     for (const side of /** @type {const} */ (["left", "right"])) this.#watch(side);
@@ -242,7 +242,7 @@ export class VideoPair {
     return this.position >= this.lengths[side] - 0.05;
   }
 
-  /** A pair that loops plays as soon as it is loaded and in view, once: who stops it then has stopped it. */
+  /** A pair that loops plays as soon as it is loaded and in view, once: a judge who stops it has stopped it. */
   #begin() {
     if (this.begins && this.isSeen && !this.isHeld) this.play();
   }

@@ -598,7 +598,8 @@ class Player {
   /** The player's place among the high scores, where there are any, once the games of their list are checked. */
   async #showPlace() {
     const box = this.root.querySelector("[data-end-place]");
-    for (let looked = 0; box && looked < PLACE_LOOKS; looked++) {
+    box?.replaceChildren(); // the place after the game before
+    for (let looked = 0; box && looked < PLACE_LOOKS && this.state === "ended"; looked++) {
       const response = await fetch(`/scores/${this.task.id}`).catch(() => null);
       if (!response?.ok) return;
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
