@@ -228,11 +228,10 @@ def _report(data: Path, out: Path, *, check: bool) -> dict[str, Any]:
             wrong += int((recorded[steps] != hashes)[exact].sum())
             checked += int(exact.sum())
             before = by_episode.get(episode, {})
-            shared = [
-                before[step] == found for step, found in zip(steps.tolist(), hashes.tolist(), strict=True) if step in before
-            ]
+            own = dict(zip(steps[exact].tolist(), hashes[exact].tolist(), strict=True))
+            shared = [before[step] == found for step, found in own.items() if step in before]
             num_shared, num_unlike = num_shared + len(shared), num_unlike + shared.count(False)
-            by_episode[episode] = before | dict(zip(steps.tolist(), hashes.tolist(), strict=True))
+            by_episode[episode] = before | own
     if not lateness:
         raise SystemExit(f"too few frames in the window: {facts}")
     late = np.concatenate(lateness)

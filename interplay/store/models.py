@@ -109,7 +109,10 @@ class RaffleEntry(Base):
     """An e-mail address that takes part in a study's raffle. Nothing here says whose it is, or what they played."""
 
     __tablename__ = "raffle_entries"
-    __table_args__ = (Index("uq_raffle_entries_address", "study", "address", unique=True),)
+    __table_args__ = (
+        Index("uq_raffle_entries_address", "study", "address", unique=True),
+        {"sqlite_with_rowid": False},  # the order in which addresses came would say whose they are
+    )
     id: Mapped[str] = mapped_column(primary_key=True)
     """Random; what is drawn."""
     study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)

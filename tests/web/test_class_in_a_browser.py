@@ -105,7 +105,7 @@ def test_who_plays_alone_and_to_the_end_stands_in_the_high_scores_once_the_game_
     page.goto("/play/short/breakout")
     finish_a_game(page)
     episode = re.search(r"/episodes/([\w-]+)", page.get_attribute("[data-end-link]", "href"))[1]
-    page.locator("[data-end-place] dt", has_text="your place").wait_for()
+    page.locator("[data-end-place] dt", has_text="your place").wait_for(timeout=1000 * CHECKED_WITHIN_S)
     picture(page, "end_place")
     for one in (page, other):
         one.goto("/scores/short/breakout")

@@ -64,7 +64,7 @@ const TAP_FINGER = -2;
 /** The Escape that closed a screen may come again, as a key or as the pointer's release. */
 const AFTER_CLOSING_MS = 150;
 /** How often the page asks for the player's place after a game, and how many times. */
-const PLACE_EVERY_MS = 3000, PLACE_LOOKS = 20;
+const PLACE_EVERY_MS = 3000, PLACE_LOOKS = 60;
 /** Keys that move a page. */
 const SCROLLS = /^(Arrow|Page|Home|End|Space)/;
 /** The button that opens the inventory, and closes whatever is open. */
