@@ -205,11 +205,12 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
     monkeypatch.setattr(judging, "judge", lambda *given: judged.append(given[0].id) or judge(*given))
     folder = archive.root / FOLDER
 
-    def write(model: str, of: str = episode.id, changes: Any = (), first: Any = ()) -> None:
+    def write(model: str, of: str = episode.id, changes: Any = (), first: Any = (), **end: Any) -> None:
         head, reached = header(parse(instance()), Settings(), model, 1) | dict(first), dict(found.reached) | dict(changes)
         with closing(RunFile(folder / f"{model}.jsonl", head, datetime(2026, 3, 1, tzinfo=UTC))) as run:
             run.append({"begin": {"episode": of, "at_start": ["look"], "not_judged": []}})
-            run.append({"end": {"outcome": "time_limit", "num_steps": 59, "reached": reached, "replies": {}}})
+            ended = {"outcome": episode.outcome, "num_steps": episode.num_steps, "reached": reached, "replies": {}}
+            run.append({"end": ended | end})
 
     def results() -> tuple[list[Any], dict[str, str]]:
         with pytest.raises(SystemExit):
@@ -232,6 +233,11 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
         assert (kept.boards(), kept.results()[0]) == ([], []), "the pages know it now"
         assert "says otherwise than episode" in str(kept.results()[1][0])
         (folder / "copied.jsonl").unlink()
+        for end in ({"num_steps": 2}, {"outcome": "terminated"}, {"said_done": True}):
+            write("ended", **end)
+            (why,) = results()[1].values()
+            assert "it says" in why, end
+            (folder / "ended.jsonl").unlink()
         write("invented", of="20260301T000000-00000001")
         write("easier", first={"milestones": header(parse(instance()), Settings(), "easier", 1)["milestones"][:1]})
         rows, left_out = results()

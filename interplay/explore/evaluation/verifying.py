@@ -131,6 +131,11 @@ def _wrong(
     made_of = [tag for tag in episode.task.tags if tag.startswith("instance ")]
     if made_of not in ([], [f"instance {instance.content_hash}"]) or episode.num_steps > settings.max_steps:
         return f"episode {episode.id} was recorded with other milestones, or is longer than a run"
+    ended = "quit" if result.ended == "limit" else result.ended
+    if (result.num_steps, ended) != (episode.num_steps, episode.outcome):
+        return f"it says {result.num_steps} ticks and {ended}, episode {episode.id} has {episode.num_steps} and {episode.outcome}"
+    if result.said_done and ended != "terminated":
+        return "it says that the model was done, and that the game went on"
     try:
         return difference(result, episode.task_id, judge(episode, instance))
     except InterplayError as error:

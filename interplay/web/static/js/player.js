@@ -1086,8 +1086,9 @@ class Player {
     const bound = this.held.isBound(event.code);
     if (state === "playing" && this.wheel.press(event)) return;
     if (state === "paused") {
-      // Tab and a key on a focused control stay the browser's, so the page can be left by keyboard.
-      if (event.repeat || event.ctrlKey || event.code === "Tab" || event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return;
+      // Tab, and keys that press a focused control, stay the browser's, so the page can be left by keyboard.
+      const presses = /^(Enter|Space)$/.test(event.code) && event.target instanceof HTMLElement && event.target.matches("button, a, summary");
+      if (event.repeat || event.ctrlKey || event.code === "Tab" || presses) return;
       event.preventDefault();
       this.resume();
       return;
