@@ -283,13 +283,12 @@ def test_who_comes_second_is_given_the_open_seat_of_the_first(browse, host, arch
         page.goto(f"{host}/studies/together")
         agree(page)
         page.locator("[data-start]").wait_for()
-        if page is first:  # one of the two at random; she takes a seat for two in any case
-            task = page.evaluate("JSON.parse(document.getElementById('task').textContent).id")
-            headers = {"Interplay-Enrolment": page.locator("#player").get_attribute("data-enrolment")}
-            assert page.request.post(f"{host}/api/sessions", data={"task": task}, headers=headers).status == 201
+        if page is first:  # one of the two at random; she waits there
+            page.locator("[data-start]:not([disabled])").press("Enter")
+            page.locator("[data-lobby]").wait_for()
         elif page is second:
-            headers = {"Interplay-Enrolment": page.locator("#player").get_attribute("data-enrolment")}
-            assert page.request.post(f"{host}/api/sessions", data={"task": task}, headers=headers).status == 201
+            page.locator("[data-start]:not([disabled])").press("Enter")
+            page.locator("#player:is([data-state=countdown], [data-state=playing])").wait_for()
     given = {one.participant_id: (one.variant, one.variant_reason) for one in enrolments(archive, "together")}
     (one, why_one), (two, why_two), (three, why_three) = (given[key] for key in sorted(given))
     assert (why_one, why_two, why_three) == ("target", "open_seat", "target")
