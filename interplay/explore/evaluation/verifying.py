@@ -133,7 +133,9 @@ def _wrong(
         return f"episode {episode.id} was recorded with other milestones, or is longer than a run"
     ended = "quit" if result.ended == "limit" else result.ended
     if (result.num_steps, ended) != (episode.num_steps, episode.outcome):
-        return f"it says {result.num_steps} ticks and {ended}, episode {episode.id} has {episode.num_steps} and {episode.outcome}"
+        return (
+            f"it says {result.num_steps} ticks and {ended}, episode {episode.id} has {episode.num_steps} and {episode.outcome}"
+        )
     if result.said_done and ended != "terminated":
         return "it says that the model was done, and that the game went on"
     try:
