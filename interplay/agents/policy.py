@@ -153,8 +153,6 @@ def load_policy(folder: Path) -> Policy:
         weights = safetensors.torch.load(data)
     except safetensors.SafetensorError as error:
         raise PolicyError(f"policy {folder.name!r}: {path} is damaged: {error}\n{REMEDY}") from None
-    if description["version"] == 1:
-        weights = {name if name.startswith("out.") else f"encoder.{name}": value for name, value in weights.items()}
     check_network(folder, description, weights)
     network = networks.build(description["architecture"])
     network.load_state_dict(weights)
