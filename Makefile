@@ -33,7 +33,7 @@ test-fresh:
 RUN_TESTS := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 
 # What one changes most, in 90 seconds: lint, the house, the browser modules, rules and arithmetic; more with PYTEST="tests/judge".
-QUICK := tests/test_house.py tests/test_words.py tests/test_tables.py tests/test_files.py tests/rank tests/tasks tests/world
+QUICK := tests/test_house.py tests/test_words.py tests/test_tables.py tests/test_files.py tests/rank tests/tasks packages/blockworld/tests
 quick: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -46,7 +46,7 @@ check: lint types
 lint: $(VENV)/installed-test node_modules/.package-lock.json
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/python -m compileall -q interplay
+	$(BIN)/python -m compileall -q interplay packages/blockworld
 	npm run --silent test
 
 types: $(VENV)/installed-test node_modules/.package-lock.json
@@ -60,21 +60,21 @@ format: $(VENV)/installed-test
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
 # torch comes first and by its exact name, so that nothing later pulls another build of it.
-$(VENV)/installed-run: pyproject.toml constraints.txt
+$(VENV)/installed-run: pyproject.toml packages/blockworld/pyproject.toml constraints.txt
 	@echo "Installing, once: 1 of 4, a Python environment in $(VENV)/"
 	@$(PYTHON) -m venv $(VENV)
 	@echo "Installing, once: 2 of 4, PyTorch, the largest part"
 	@$(PIP) torch
 	@echo "Installing, once: 3 of 4, Interplay and what it needs"
-	@$(PIP) --editable '.[all]'
-	@$(PIP) --only-binary multi-agent-ale-py --editable '.[atari2p]' || echo "There is no emulator for two players for this Python: Space Invaders for two is left out."
+	@$(PIP) --editable packages/blockworld --editable '.[all]'
+	@$(PIP) --only-binary multi-agent-ale-py --editable packages/blockworld --editable '.[atari2p]' || echo "There is no emulator for two players for this Python: Space Invaders for two is left out."
 	@echo "Installing, once: 4 of 4, the block world"
 	@$(BIN)/interplay compile
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/installed-run
 	@echo "Installing, once: what the tests need"
-	@$(PIP) --editable '.[test]'
+	@$(PIP) --editable packages/blockworld --editable '.[test]'
 	@touch $@
 
 node_modules/.package-lock.json: package.json package-lock.json
@@ -82,4 +82,4 @@ node_modules/.package-lock.json: package.json package-lock.json
 	touch $@
 
 clean:
-	rm -rf $(VENV) node_modules build dist *.egg-info
+	rm -rf $(VENV) node_modules build dist *.egg-info packages/*/dist

@@ -75,8 +75,8 @@ _INIT = """(delay) => {
   });
 }"""
 _WATCH = """async (size) => {
-  const { Scene } = await import("/static/js/scene/scene.js");
-  const { ProcessorView } = await import("/static/js/scene/land/processor_view.js");
+  const { Scene } = await import("/static/blockworld/scene.js");
+  const { ProcessorView } = await import("/static/blockworld/land/processor_view.js");
   const { draw, resize } = Scene.prototype, { draw: cast } = ProcessorView.prototype;
   let frame;
   const timed = (frame, deed) => {

@@ -37,15 +37,15 @@ import interplay.record
 from bench.play import MIN_SHARE_OF_RATE
 from bench.players import NUM_WALKING_MASKS, Player, run, statistics
 from bench.served import served
+from blockworld.scene import packing
+from blockworld.scene.decoder import SceneDecoder
+from blockworld.scene.land import SECTION
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import request_session
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import operator_token
 from interplay.tasks import find
-from interplay.world.scene import packing
-from interplay.world.scene.decoder import SceneDecoder
-from interplay.world.scene.land import SECTION
 
 TASK = "basalt/find_cave"
 DIGEST_EVERY_FRAMES = 20

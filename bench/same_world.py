@@ -22,13 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from blockworld.player import mining
+from blockworld.render import display, figures, pieces
+from blockworld.scene import packing
+from blockworld.scene.land import SECTION
 from interplay.envs import make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.tasks import Task, builtin_suites
-from interplay.world.player import mining
-from interplay.world.render import display, figures, pieces
-from interplay.world.scene import packing
-from interplay.world.scene.land import SECTION
 
 TICKS_AN_HOUR = 72_000
 CHECK_EVERY = 100

@@ -50,7 +50,7 @@ const digest = (bytes) => createHash("sha256").update(bytes).digest("hex");
 
 class Page {
   static async open(tables) {
-    const { Scene } = await import("../interplay/web/static/js/scene/scene.js"), page = new Page(), { kept, gl } = card();
+    const { Scene } = await import("../packages/blockworld/blockworld/web/scene.js"), page = new Page(), { kept, gl } = card();
     page.kept = kept;
     page.scene = await Scene.open(canvasOf(gl), canvasOf({}), tables);
     page.scene.onLost((reason) => page.errors.push(reason));

@@ -22,15 +22,15 @@ import numpy as np
 from PIL import Image
 
 import interplay.web
-from interplay.world import Renderer, Stack, World, run
-from interplay.world.player import panels
-from interplay.world.player.screens import Screen
-from interplay.world.registry.biomes import BIOMES
-from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
-from interplay.world.registry.containers import Container
-from interplay.world.registry.entity_types import MOBS
-from interplay.world.scene.encoder import SceneEncoder
-from interplay.world.scene.tables import static_tables
+from blockworld import Renderer, Stack, World, run
+from blockworld.player import panels
+from blockworld.player.screens import Screen
+from blockworld.registry.biomes import BIOMES
+from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
+from blockworld.registry.containers import Container
+from blockworld.registry.entity_types import MOBS
+from blockworld.scene.encoder import SceneEncoder
+from blockworld.scene.tables import static_tables
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -47,7 +47,7 @@ SHADER, CASTER = "shader", "processor"
 NIGHT, SUNSET, SUNRISE = 18000, 12400, 23400
 
 _OPEN = """async ({ width, height, usesProcessor }) => {
-  const { Scene } = await import("/static/js/scene/scene.js");
+  const { Scene } = await import("/static/blockworld/scene.js");
   const canvases = [0, 1].map(() => Object.assign(document.createElement("canvas"), { width, height }));
   canvases.forEach((canvas) => Object.assign(canvas.style, { position: "absolute", left: 0, top: 0 }));
   document.body.append(...canvases);

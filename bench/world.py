@@ -50,7 +50,7 @@ def main() -> None:
 
 def measure(num_steps: int, seed: int) -> dict[str, Any]:
     """All numbers of one run."""
-    from interplay.world import Renderer
+    from blockworld import Renderer
 
     result: dict[str, Any] = {"load": round(os.getloadavg()[0], 2), "first_frame_s": round(_first_frame_s(), 2)}
     views = _views(seed)
@@ -91,7 +91,7 @@ def _cost_ms(act: Callable[[], object]) -> float:
 
 def _step(world: Any, renderer: Any) -> None:
     """One tick of somebody who looks around and walks."""
-    from interplay.world import Action
+    from blockworld import Action
 
     turn = 4.0 * np.sin(world.ticks / 7.0)
     world.step(Action(forward=world.ticks % 40 < 20, camera_yaw=float(turn)))
@@ -101,7 +101,7 @@ def _step(world: Any, renderer: Any) -> None:
 
 def _views(seed: int) -> dict[str, Callable[[], Any]]:
     """Five places, each a function that makes its world anew."""
-    from interplay.world import World, run
+    from blockworld import World, run
 
     def stand(kind: str, find: Callable[[Any], tuple[float, float, float]], yaw: float, pitch: float) -> Callable[[], Any]:
         def make() -> Any:
@@ -152,7 +152,7 @@ def _first_frame_s() -> float:
     """A fresh process, kernels compiled before: from import to the first picture."""
     code = (
         "import time; begin = time.perf_counter()\n"
-        "from interplay.world import Renderer, World\n"
+        "from blockworld import Renderer, World\n"
         "Renderer((640, 360)).frame(World(seed=7, kind='plains'))\n"
         "print(time.perf_counter() - begin)"
     )
@@ -164,7 +164,7 @@ def _first_frame_s() -> float:
 
 def _game_mb(seed: int, num_games: int = 50, num_ticks: int = 600) -> float:
     """Memory that each further game takes, where all are in one village, walk and dig. The first ten make the caches full."""
-    from interplay.world import Action, World
+    from blockworld import Action, World
 
     games, used = [], []
     for game in range(num_games):

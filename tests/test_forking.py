@@ -34,7 +34,7 @@ def fail_to_load():
 
 def tell_loaded():
     from interplay.envs.backends import _load_kernels
-    print(getattr(load, "number", 0), _load_kernels.cache_info().currsize, "interplay.world.world" in sys.modules)
+    print(getattr(load, "number", 0), _load_kernels.cache_info().currsize, "blockworld.world" in sys.modules)
 
 def fail():
     raise ValueError("planted")
@@ -97,7 +97,7 @@ def test_a_fork_does_without_what_could_not_be_loaded(forker) -> None:
 
 
 def test_the_block_world_is_loaded_once_for_all(forker, tmp_path: Path) -> None:
-    from interplay.world import compiling
+    from blockworld import compiling
 
     compiling.ensure()
     said = tmp_path / "said"

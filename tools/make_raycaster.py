@@ -26,11 +26,11 @@ from typing import Any
 
 from numba import carray
 
+import blockworld
 import interplay.web
-import interplay.world
-from interplay.world.render import raycaster
+from blockworld.render import raycaster
 
-SOURCE = Path(interplay.world.__file__).parent / "render" / "raycaster.py"
+SOURCE = Path(blockworld.__file__).parent / "render" / "raycaster.py"
 MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "raycaster.wasm"
 SECTION = "interplay"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"

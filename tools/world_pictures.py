@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import simplejpeg
 
+from blockworld import Action, Renderer, Stack, World, run
+from blockworld.player import screens
+from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
 from interplay.envs import Frame
 from interplay.envs.png import png
-from interplay.world import Action, Renderer, Stack, World, run
-from interplay.world.player import screens
-from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "world"
 SIZE = (640, 360)

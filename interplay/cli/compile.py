@@ -19,7 +19,7 @@ def compile_kernels() -> None:
     Compiled code is kept beside the package, in your cache folder where the package cannot be written, or in the folder that
     NUMBA_CACHE_DIR names. If you skip this, the first game does it and waits.
     """
-    from interplay.world import compiling
+    from blockworld import compiling
 
     if compiling.is_ready():
         print("The block world is compiled already.  Next:  interplay serve")

@@ -86,7 +86,7 @@ def _drawn_by(task: Task) -> Sequence[str]:
 
 
 def _prepare_voxel(report: Report | None, load: bool) -> None:
-    from interplay.world import compiling  # takes a second: only processes that hold one of its worlds
+    from blockworld import compiling
 
     compiling.ensure(report)
     if load:
@@ -96,7 +96,7 @@ def _prepare_voxel(report: Report | None, load: bool) -> None:
 @cache
 def _load_kernels() -> None:
     """Once in a process and its forks."""
-    from interplay.world import compiling
+    from blockworld import compiling
 
     compiling.exercise()
 
@@ -104,7 +104,7 @@ def _load_kernels() -> None:
 def load_compiled() -> None:
     """Load into this process, for its forks, what the block world has compiled on this machine, if it has."""
     try:
-        from interplay.world import compiling
+        from blockworld import compiling
     except ModuleNotFoundError:  # not installed
         return
     if compiling.is_ready():
@@ -149,8 +149,8 @@ BUILT_IN: dict[str, Backend] = {
             "voxel",
             "voxel:<name>",
             _made_by("voxel", "VoxelEnv"),
-            install_line("world"),
-            _always("numba"),
+            "pip install ./packages/blockworld",
+            _always("blockworld"),
             is_slow=True,
             sends_scenes=True,
             hides_land=_is_search,

@@ -9,17 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 
+from blockworld import HALF_WIDTH, World, box, run_all
+from blockworld.grid import is_free
+from blockworld.registry import KINDS, NUM_THINGS, blocks, items
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.explore import facts, rules
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.rules import Point, Rule
 from interplay.tables import nearest
-from interplay.world import World, box, run_all
-from interplay.world.grid.physics import is_free
-from interplay.world.registry import blocks, items
-from interplay.world.registry.entity_types import KINDS, NUM_THINGS
-from interplay.world.state import HALF_WIDTH
 
 REASON_WORDS = range(15, 26)
 _ID = re.compile(r"[a-z0-9_]+")

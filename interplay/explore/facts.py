@@ -7,14 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from blockworld import Renderer, World, box, described
+from blockworld.grid import BEDROCK, Grid
+from blockworld.registry import AIR, HEIGHTS, ITEM, ITEMS, KINDS, NUM_THINGS, WIDTHS, name_of
 from interplay.envs.voxel.origin import ready
 from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, boxes, cell
-from interplay.world import Renderer, World, box
-from interplay.world.entities.mobs import described
-from interplay.world.grid.grid import BEDROCK, Grid
-from interplay.world.registry.blocks import AIR, name_of
-from interplay.world.registry.entity_types import HEIGHTS, ITEM, KINDS, NUM_THINGS, WIDTHS
-from interplay.world.registry.items import ITEMS
 
 __all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "in_sight", "ready", "seen_at", "visible"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
+from blockworld import World
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError, unknown_name
@@ -13,7 +14,6 @@ from interplay.explore import checking, facts, judgements, published
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.judgements import Judgement
 from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress, Rule
-from interplay.world import World
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode

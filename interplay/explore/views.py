@@ -11,7 +11,7 @@ from interplay.explore.instance import GAMMA
 from interplay.explore.rules import Point, cell
 
 if TYPE_CHECKING:
-    from interplay.world import World
+    from blockworld import World
 
 FIRST_PERSON, OVERHEAD = "first person", "overhead"
 SIDES = {"north": 0.0, "east": 90.0, "south": 180.0, "west": -90.0}
@@ -30,7 +30,7 @@ _AROUND = 24
 def stands(world: World, spawn: Point) -> tuple[Point, float]:
     """The middle of what stands on the ground around a player who begins at `spawn`, at the height of their feet, and how far
     from it the farthest of that is, in blocks."""
-    from interplay.world.registry.blocks import AIR
+    from blockworld.registry import AIR
 
     x, y, z = cell(spawn)
     low_x, low_z = max(0, x - _AROUND), max(0, z - _AROUND)
@@ -51,9 +51,8 @@ def picture(world: World, spawn: Point, view: str, size: tuple[int, int] = SIZE)
         view: One of `VIEWS`.
         size: (width, height) in pixels.
     """
-    from interplay.world import Renderer
-    from interplay.world.render import figures
-    from interplay.world.render.camera import Camera
+    from blockworld import Renderer
+    from blockworld.render import Camera, figures
 
     renderer = Renderer(size, gamma=GAMMA)
     if view == FIRST_PERSON:

@@ -26,7 +26,7 @@ class Shipped:
         id: Of the episode, the same in every data folder.
         task, task_hash: The task, and the version of it that was played.
         agent: Who played; admitted to judging in this task.
-        world: `interplay.world.VERSION` it was played in; empty of other worlds.
+        world: `blockworld.VERSION` it was played in; empty of other worlds.
         episode_sha256, episode_bytes, film_sha256, film_bytes: Of the two files.
     """
 

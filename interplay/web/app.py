@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -215,6 +216,8 @@ def create_app(
         desk_pages,
     ):
         app.include_router(room.router)
+    if find_spec("blockworld") is not None:  # the renderer of its worlds
+        app.mount("/static/blockworld", _Static(packages=[("blockworld", "web")]))
     app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(IdentityMiddleware)

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from blockworld.registry.blocks import parse, properties_of, state_of
+from blockworld.state import Action, Stack
+from blockworld.world import World
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
@@ -16,9 +19,6 @@ from interplay.agents.skills.crafts import craft
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks import outcome
 from interplay.envs.voxel.starts import put
-from interplay.world.registry.blocks import parse, properties_of, state_of
-from interplay.world.state import Action, Stack
-from interplay.world.world import World
 
 TASK_NAMES = sorted(BLOCK_BRAINS)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import interplay.record
+from blockworld.registry.blocks import state_of
 from interplay import agents, envs, tasks
 from interplay.agents.rollout import rollout
 from interplay.agents.scripted import BlockPlayer, has_player
@@ -16,7 +17,6 @@ from interplay.agents.scripted.blocks import TEAM_BRAINS
 from interplay.agents.skills.body import MOST_TURN
 from interplay.envs.voxel import VoxelEnv
 from interplay.record import verify
-from interplay.world.registry.blocks import state_of
 
 FOR_TWO = {"blocks-two/build_house": (7001, 2700), "blocks-two/keep_pen": (7004, 2400), "together/build_shelter": (7004, 1400)}
 """Task -> a seed, and ticks in which two partners do it; their play is fixed by the seed."""

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from blockworld import Stack, World, run_all
+from blockworld.registry.blocks import name_of
+from blockworld.state import Action
 from interplay.agents.skills import (
     Body,
     come_to,
@@ -20,9 +23,6 @@ from interplay.agents.skills import (
     take,
     trade,
 )
-from interplay.world import Stack, World, run_all
-from interplay.world.registry.blocks import name_of
-from interplay.world.state import Action
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from numba import njit
 
+from blockworld.grid.physics import first_cell, next_cell
+from blockworld.render.models import CUBE, LAVA, models
+from blockworld.scene.decoder import LAND_FRAME, SCENE_FRAME, SceneDecoder
+from blockworld.scene.encoder import SceneEncoder
+from blockworld.scene.land import SECTION
 from interplay.envs import backends, make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.tasks import find
-from interplay.world.grid.physics import first_cell, next_cell
-from interplay.world.render.models import CUBE, LAVA, models
-from interplay.world.scene.decoder import LAND_FRAME, SCENE_FRAME, SceneDecoder
-from interplay.world.scene.encoder import SceneEncoder
-from interplay.world.scene.land import SECTION
 
 
 @njit

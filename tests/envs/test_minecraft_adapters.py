@@ -289,7 +289,7 @@ def minestudio(monkeypatch):
 # The contract
 
 
-@pytest.mark.skipif(not WORLD_IS_THERE, reason="interplay/world/__init__.py is not there yet, so VoxelEnv cannot be imported")
+@pytest.mark.skipif(not WORLD_IS_THERE, reason="the block world is not there yet, so VoxelEnv cannot be imported")
 def test_the_embedded_block_world_keeps_the_contract():
     check_block_world(make(task_of("voxel:flat", kind="flat", size=[64, 36])))
 

@@ -7,6 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from blockworld.registry.blocks import change, parse, properties_of, state_of
+from blockworld.state import Action, Position, Stack
+from blockworld.terrain.caves import PASSABLE, ROOF
+from blockworld.world import World
 from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
@@ -17,10 +21,6 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES
 from interplay.envs.voxel.land import Answers
 from interplay.errors import NotFoundError
 from interplay.tasks import find
-from interplay.world.registry.blocks import change, parse, properties_of, state_of
-from interplay.world.state import Action, Position, Stack
-from interplay.world.terrain.caves import PASSABLE, ROOF
-from interplay.world.world import World
 
 PEN_SEED, HOUSE_SEED = 21212, 52216
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from blockworld.state import Action, Stack
+from blockworld.world import World
 from interplay.envs import EnvError, make
 from interplay.envs.voxel.checks import outcome
 from interplay.envs.voxel.starts import ASIDE_DEGREES, LOG, STARTS, TREE_FAR, VILLAGE_FAR, distance_to, put, trunks
 from interplay.envs.voxel.village import houses_of
 from interplay.tasks import find
-from interplay.world.state import Action, Stack
-from interplay.world.world import World
 
 
 def aside(world, x, z):

@@ -14,13 +14,13 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from warm_process import output_of
 
+from blockworld import Renderer, Stack, WorldError
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES
 from interplay.errors import NotFoundError
 from interplay.tasks import find
-from interplay.world import Renderer, Stack, WorldError
 
 SMALL = (64, 36)
 SANDBOX = find("basalt/sandbox")
@@ -340,17 +340,17 @@ def test_garbage_is_no_snapshot():
         small().restore(b"\x04\0\0\0{}  garbage")
 
 
-def test_without_numba_the_block_world_says_what_to_install_and_atari_plays_on():
+def test_without_the_block_world_its_tasks_say_what_to_install_and_atari_plays_on():
     code = (
-        "import sys; sys.modules['numba'] = None\n"
+        "import sys; sys.modules['blockworld'] = None\n"
         "import interplay.agents, interplay.cli, interplay.envs, interplay.play, interplay.web.app\n"
         "interplay.envs.make('atari/breakout').reset(seed=1)\n"
         "try:\n    interplay.envs.make('basalt/find_cave')\n"
         "except interplay.envs.EnvError as error:\n    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=180)
-    assert "needs numba; it is not installed" in done.stdout
-    assert "pip install -e '.[world]'" in done.stdout
+    assert "needs blockworld; it is not installed" in done.stdout
+    assert "pip install ./packages/blockworld" in done.stdout
 
 
 def test_a_task_that_says_no_gamma_is_drawn_without():

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import interplay.record
+from blockworld import run
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.envs import EnvError, Observer, make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.record import RecordedEpisode, verify
 from interplay.tasks import Task, find
-from interplay.world import run
 
 SHELTER = find("together/build_shelter")
 

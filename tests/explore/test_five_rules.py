@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from blockworld import Action, Stack, World, run
 from interplay.errors import NotFoundError
 from interplay.explore import facts, rules
 from interplay.explore.rules import FactError, Progress, Rule, RuleError, all_hold, boxes, holds, problems
-from interplay.world import Action, Stack, World, run
 
 SPAWN = (128.5, 64.0, 128.5)  # of the flat land; O is (128, 64, 128)
 ORIGIN = (128, 64, 128)

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from small_instance import FIRST_LOG
 
+from blockworld import Action, World, run_all
+from blockworld.registry.blocks import name_of
 from interplay.cli import main
 from interplay.explore import checking, facts, rules
 from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
 from interplay.explore.published import files_of
-from interplay.world import Action, World, run_all
-from interplay.world.registry.blocks import name_of
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the published instances are not in {DATA}")

@@ -149,6 +149,6 @@ def test_an_instance_is_played_recorded_and_verified_on_the_command_line(instanc
 
 def test_rules_load_without_the_world():
     code = "import sys, interplay.explore.rules, interplay.explore\n"
-    code += "print([name for name in ('numpy', 'numba', 'interplay.world') if name in sys.modules])"
+    code += "print([name for name in ('numpy', 'numba', 'blockworld') if name in sys.modules])"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert said.strip() == "[]"

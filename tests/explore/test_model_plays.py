@@ -16,6 +16,7 @@ from test_model_replies import hostile
 from test_oracle import has, instance_of
 
 import interplay.record
+from blockworld import Action, World, run
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
 from interplay.explore.evaluation import macros, playing, prompts
@@ -28,7 +29,6 @@ from interplay.explore.instance import Instance
 from interplay.explore.oracle.proving import prove
 from interplay.record import verify
 from interplay.tasks import Task
-from interplay.world import Action, World, run
 
 Call = tuple[str, dict[str, Any]]
 DOWN = [0.5, 0.9]

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from small_instance import FIRST_LOG
 
+from blockworld import Action, Stack, World, run
+from blockworld.entities import mobs
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import parse
 from interplay.explore.oracle.proving import prove
 from interplay.explore.rules import FactError, Progress, Rule, RuleError, done_by_player, holds, problems
-from interplay.world import Action, Stack, World, run
-from interplay.world.entities import mobs
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 ARENA = {"min": [-15, -2, -15], "max": [15, 5, 15]} | FRAME

@@ -8,6 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from blockworld import Action
+from blockworld.registry.entity_types import ITEM
+from blockworld.registry.items import ITEMS
 from interplay.cli import main
 from interplay.explore import checking, published
 from interplay.explore.checking import REASON_WORDS
@@ -18,9 +21,6 @@ from interplay.explore.make.sandbox import build_instance
 from interplay.explore.oracle.hops import EdgeVerdict, Hops, leaked
 from interplay.explore.oracle.proving import prove
 from interplay.explore.oracle.replaying import ReplayError, packed, replayed, unpacked
-from interplay.world import Action
-from interplay.world.registry.entity_types import ITEM
-from interplay.world.registry.items import ITEMS
 
 PIG = Way("hunt", "porkchop", what="pig")
 COOK = Way("smelt", "cooked_porkchop", needs="porkchop", what="furnace")

@@ -15,13 +15,13 @@ import numpy as np
 from play_server import RunningServer, running_server
 
 import interplay.record
+from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.connections import wire
 from interplay.record import Episode
 from interplay.tasks import find
-from interplay.world.scene.decoder import SceneDecoder
 
 WATERFALL, BLOCKS = "basalt/make_waterfall", "trial/blocks"
 

@@ -15,9 +15,9 @@ from play_watcher import Watcher
 from warm_process import SERVER
 
 import interplay.record
+from blockworld import compiling
 from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, find
-from interplay.world import compiling
 
 CAVE = find("basalt/find_cave", builtin_suites())
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from blockworld.player import screens
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
@@ -14,7 +15,6 @@ from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
 from interplay.record.schema import Header, frame_hash
 from interplay.tasks import find
-from interplay.world.player import screens
 
 SANDBOX = find("basalt/sandbox")
 FLAT = replace(SANDBOX, env=replace(SANDBOX.env, options={**SANDBOX.env.options, "kind": "flat"}))

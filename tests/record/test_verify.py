@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import text
 
 import interplay.record
+from blockworld import VERSION
 from interplay.cli import _run
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
@@ -23,7 +24,6 @@ from interplay.envs.voxel import VoxelEnv
 from interplay.record import Episode, verify
 from interplay.record.verify import verify_file
 from interplay.tasks import find
-from interplay.world import VERSION
 
 
 def footer_start(data: bytes) -> int:

@@ -65,7 +65,7 @@ def test_every_task_that_has_a_player_has_a_pair_of_films_on_a_held_out_seed():
 
 
 def test_the_set_was_played_in_the_world_as_it_is_now():
-    from interplay.world import VERSION
+    from blockworld import VERSION
 
     versions = {shipped.world for shipped in starter.episodes()} - {""}
     assert versions == {str(VERSION)}, ANEW

@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from blockworld import Action, World
+from blockworld.player import screens
+from blockworld.state import Position
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs import make
@@ -25,9 +28,6 @@ from interplay.envs.voxel.checks.find_cave import inside_cave
 from interplay.record import journal, spaces
 from interplay.tasks import Task
 from interplay.tasks.task import EnvSpec
-from interplay.world import Action, World
-from interplay.world.player import screens
-from interplay.world.state import Position
 
 PATIENCE = 400
 """Steps of the world within which what keys and mouse do has come true."""

@@ -30,4 +30,4 @@ def draw_seldom(page: Any, in_casters: str = "") -> None:
     """
     page.add_init_script(_LATE_FRAMES)
     script = _CASTER_WORKER.read_text() + _LATE_ANSWERS + in_casters
-    page.route("**/scene/land/caster_worker.js", lambda route: route.fulfill(content_type="text/javascript", body=script))
+    page.route("**/blockworld/land/caster_worker.js", lambda route: route.fulfill(content_type="text/javascript", body=script))

@@ -78,7 +78,7 @@ class Between:
         self.gazes: list[tuple[int, float, float]] = []
         self.me: dict[str, Any] = {"x": 0.5, "y": 64, "z": 0.5, "eye": 1.62, "yaw": 10, "pitch": 5, "fov": 70, "gui": None}
         self._offers, self._is_here, self._is_fresh, self._used_ms, self._number = offers, False, False, 0, 0
-        page.route("**/scene/scene.js", lambda route: route.fulfill(content_type="text/javascript", body=SCENE))
+        page.route("**/blockworld/scene.js", lambda route: route.fulfill(content_type="text/javascript", body=SCENE))
         page.route_web_socket("**/api/play", self._connect)
 
     def of(self, kind: str) -> list[dict[str, Any]]:

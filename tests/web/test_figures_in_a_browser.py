@@ -10,13 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from interplay.world.registry import entity_types
-from interplay.world.registry.entity_types import KIND, KINDS, MOBS, SHEARED, SITTING, TAMED
-from interplay.world.registry.items import BY_NAME
-from interplay.world.render import daylight, display, figures
-from interplay.world.render.camera import Camera
-from interplay.world.scene.packing import pack
-from interplay.world.state import ENTITY, Player, Stack
+from blockworld.registry import entity_types
+from blockworld.registry.entity_types import KIND, KINDS, MOBS, SHEARED, SITTING, TAMED
+from blockworld.registry.items import BY_NAME
+from blockworld.render import daylight, display, figures
+from blockworld.render.camera import Camera
+from blockworld.scene.packing import pack
+from blockworld.state import ENTITY, Player, Stack
 
 pytestmark = pytest.mark.browser
 draws_with_webgl = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
@@ -25,9 +25,9 @@ SKY = (150, 190, 230)
 SIZE = (320, 180)
 FAR = 96.0
 DRAW = """async ({ messages, camera, hands, portrait, size, sky, far, now }) => {
-  const { Figures } = await import("/static/js/scene/figures.js");
-  const { unpack } = await import("/static/js/scene/packing.js");
-  const { viewOf } = await import("/static/js/scene/camera.js");
+  const { Figures } = await import("/static/blockworld/figures.js");
+  const { unpack } = await import("/static/blockworld/packing.js");
+  const { viewOf } = await import("/static/blockworld/camera.js");
   const canvas = Object.assign(document.createElement("canvas"), { width: size[0], height: size[1] });
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true });
   const figures = new Figures(gl);

@@ -14,13 +14,13 @@ from test_pages_in_a_browser import look, opened, page, until  # noqa: F401 (fix
 from web_server import serving
 
 import interplay.record
+from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import operator_token
 from interplay.record import Episode
 from interplay.tasks import find
-from interplay.world.scene.decoder import SceneDecoder
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.parametrize("chromium", ["webgl"], indirect=True)]
 

@@ -1,7 +1,7 @@
 """What the block world does and shows, as hashes in `golden.json`: scenes, random play in all five tasks, and screens.
 
 A change that moves code about, and changes no rule and no picture, leaves every one of them as it is. A change of rules or
-pictures on purpose writes them anew, and raises `interplay.world.VERSION`:
+pictures on purpose writes them anew, and raises `blockworld.VERSION`:
 
 python tests/world/golden.py            write golden.json
 python tests/world/golden.py print      say it on standard output instead
@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import Action, Renderer, Stack, World, run
+from blockworld.player import screens
+from blockworld.registry.blocks import BLOCKS
+from blockworld.registry.trades import offer
+from blockworld.render.icons import NAMES, icon
+from blockworld.render.models import models
+from blockworld.render.textures import atlas
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.envs.voxel import VoxelEnv
 from interplay.tasks import find
-from interplay.world import Action, Renderer, Stack, World, run
-from interplay.world.player import screens
-from interplay.world.registry.blocks import BLOCKS
-from interplay.world.registry.trades import offer
-from interplay.world.render.icons import NAMES, icon
-from interplay.world.render.models import models
-from interplay.world.render.textures import atlas
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SIZES = {(320, 180): Fraction(1), (96, 96): None}

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from golden import looks, measure
 
+from blockworld import Renderer, World, compiling
+from blockworld.registry.facts import table
+from blockworld.render import bodies
+from blockworld.render.daylight import brightness, of_sky
 from interplay.record import Episode
 from interplay.record.verify import verify_file
-from interplay.world import Renderer, World, compiling
-from interplay.world.registry.facts import table
-from interplay.world.render import bodies
-from interplay.world.render.daylight import brightness, of_sky
 
 SIZES = {(640, 360): Fraction(2), (128, 128): None}
 """Sizes of pictures, and how large bars and screens are in them: as people see them, and as agents do."""
@@ -78,9 +78,7 @@ def use_kept_kernels() -> None:
         return load(target, (name, "bitcode", bitcode))
 
     def keep(cache: caching.FunctionCache, signature: object, _: object) -> None:
-        raise AssertionError(
-            f"interplay.world.compiling.exercise compiles {cache._py_func} for other arguments than {signature}"
-        )
+        raise AssertionError(f"blockworld.compiling.exercise compiles {cache._py_func} for other arguments than {signature}")
 
     codegen.JITCPUCodegen.magic_tuple = lambda self: this
     codegen.JITCodeLibrary._unserialize = load_bitcode

@@ -17,11 +17,11 @@ from golden import GOLDEN, scenes
 from other_machine import pictures
 
 import interplay.record
+from blockworld import compiling
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.record import Archive, Episode, verify
 from interplay.tasks import find
-from interplay.world import compiling
 
 OTHER = Path(__file__).with_name("other_machine.py")
 PLAIN_C = "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX2_Usable,-FMA_Usable"

@@ -14,12 +14,12 @@ import pytest
 import zstandard
 from warm_process import WarmProcess, output_of
 
-from interplay.world import Action, World, compiling
-from interplay.world import world as worlds
-from interplay.world.grid.grid import Grid
-from interplay.world.terrain import kept
-from interplay.world.terrain.generate import KINDS, Land, generate
-from interplay.world.terrain.kept import KeptLands
+from blockworld import Action, World, compiling
+from blockworld import world as worlds
+from blockworld.grid.grid import Grid
+from blockworld.terrain import kept
+from blockworld.terrain.generate import KINDS, Land, generate
+from blockworld.terrain.kept import KeptLands
 
 CODE = "0123456789abcdef"
 SMALL = (160, 96, 160)
@@ -109,7 +109,7 @@ def test_worlds_of_a_kept_land_go_on_as_those_of_a_made_one(fresh: Path, monkeyp
 
 def test_another_process_reads_the_land(fresh: Path) -> None:
     code = (
-        "from interplay.world import World, world\n"
+        "from blockworld import World, world\n"
         "world.generate = None\n"
         "made = World(22, 'plains')\n"
         "made.step(*[world.Action(forward=True)])\n"
@@ -210,8 +210,8 @@ def test_without_files_in_memory_a_kept_land_is_the_same(seed: int, village, tmp
 def test_two_processes_that_make_a_land_at_once_keep_one(fresh: Path) -> None:
     code = (
         "import sys, time\n"
-        "from interplay.world import World\n"
-        "from interplay.world.terrain.kept import KeptLands\n"
+        "from blockworld import World\n"
+        "from blockworld.terrain.kept import KeptLands\n"
         "keep = KeptLands.keep\n"
         "def late(self, *made):\n"
         "    print('made', flush=True)\n"

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from bench import same_world
+from blockworld.scene.encoder import SceneEncoder
 from interplay.tasks import find
-from interplay.world.scene.encoder import SceneEncoder
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="no node: apt-get install nodejs")
 

@@ -13,15 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from blockworld import REACH, Action, Position, World, is_replaceable, mob_in_front, target
+from blockworld.grid import physics
+from blockworld.registry import NUM_BOXES, best_tool, item_named, name_of, properties_of
 from interplay.agents.skills.navigation import CLIMBED, PASSABLE, STANDABLE, Routes
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.grid import physics
-from interplay.world.player.mining import mob_in_front, target
-from interplay.world.registry.blocks import NUM_BOXES, name_of, properties_of
-from interplay.world.registry.items import item_named
-from interplay.world.registry.tools import best_tool
-from interplay.world.state import REACH, Action, Position
-from interplay.world.world import World
 
 Acts = Generator[Action, None, bool]
 """Ticks of play, and whether what was meant came about."""

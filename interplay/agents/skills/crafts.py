@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from blockworld import Action, Position, screens
+from blockworld.registry import crafting
 from interplay.agents.skills.body import MOST_TURN, Acts, Body
-from interplay.world.player import screens
-from interplay.world.registry import crafting
-from interplay.world.state import Action, Position
 
 FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2
 CHEST_SLOTS = 27

@@ -7,16 +7,12 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
+from blockworld import ATTACK_REACH, NUM_OFFERS_SHOWN, Action, mob_in_front
+from blockworld import body as size_of
+from blockworld.registry import ITEM, ITEMS, item_named, trades
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import click, close
 from interplay.agents.skills.reaching import Eye, spots
-from interplay.world.player.mining import body as size_of
-from interplay.world.player.mining import mob_in_front
-from interplay.world.player.panels import NUM_OFFERS_SHOWN
-from interplay.world.registry import trades
-from interplay.world.registry.entity_types import ITEM
-from interplay.world.registry.items import ITEMS, item_named
-from interplay.world.state import ATTACK_REACH, Action
 
 _HIT_FROM = ATTACK_REACH - 0.3
 

@@ -13,10 +13,12 @@ from collections.abc import Collection, Iterable
 import numpy as np
 from numba import njit
 
-from interplay.world.grid.grid import Grid
-from interplay.world.registry.blocks import NUM_BOXES, NUM_STATES, block_of, name_of, per_block, state_of
-from interplay.world.state import Position
-from interplay.world.terrain import caves
+from blockworld import Position, compiling
+from blockworld.grid import Grid
+from blockworld.registry import NUM_BOXES, NUM_STATES, block_of, name_of, per_block, state_of
+from blockworld.terrain import caves
+
+compiling.register(__file__)
 
 NEVER = -1.0
 CLIMBED: np.ndarray = per_block({"ladder": True}, False, np.bool_)

@@ -8,14 +8,11 @@ from itertools import product
 
 import numpy as np
 
+from blockworld import EYE_HEIGHT, REACH, Action, Position, break_ticks, is_replaceable
+from blockworld.grid import physics
+from blockworld.registry import BLOCKS, NUM_BOXES, can_harvest, name_of, speed_on
 from interplay.agents.skills.body import USED, Acts, Body
 from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.grid import physics
-from interplay.world.player.mining import break_ticks
-from interplay.world.registry.blocks import BLOCKS, NUM_BOXES, name_of
-from interplay.world.registry.tools import can_harvest, speed_on
-from interplay.world.state import EYE_HEIGHT, REACH, Action, Position
 
 Eye = tuple[float, float, float]
 MOST_DIG_TICKS = 160.0

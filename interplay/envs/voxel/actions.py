@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any
 
+from blockworld import Action
 from interplay.envs import minerl_actions
-from interplay.world import Action
 
 _RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
 KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}

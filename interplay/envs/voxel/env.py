@@ -14,6 +14,7 @@ import copy
 import json
 import math
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import chain, product
 from types import MappingProxyType
@@ -22,7 +23,24 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-import interplay.world
+import blockworld
+from blockworld import (
+    CARRIED,
+    DIFFICULTIES,
+    Action,
+    Player,
+    Stack,
+    UnknownNameError,
+    World,
+    WorldError,
+    growing,
+    rule_value,
+    screens,
+)
+from blockworld.registry import ITEMS_BY_NAME, NUM_BOXES
+from blockworld.render import MOST_GAMMA, hud
+from blockworld.scene import SceneEncoder, Shared, generated_land, static_tables
+from blockworld.terrain import KINDS
 from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.voxel import checks
@@ -30,22 +48,8 @@ from interplay.envs.voxel.actions import CAMERA, to_world
 from interplay.envs.voxel.origin import ready
 from interplay.envs.voxel.rewards import REWARDS
 from interplay.envs.voxel.starts import STARTS, put
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import NotFoundError, unknown_name
 from interplay.tasks import Task
-from interplay.world import Action, Stack, World, WorldError
-from interplay.world.blocks.growth import growing
-from interplay.world.commands.commands import DIFFICULTIES, rule_value
-from interplay.world.player import screens
-from interplay.world.player.inventory import CARRIED
-from interplay.world.registry.blocks import NUM_BOXES
-from interplay.world.registry.items import BY_NAME
-from interplay.world.render import hud
-from interplay.world.render.renderer import MOST_GAMMA
-from interplay.world.scene.encoder import SceneEncoder, generated_land
-from interplay.world.scene.shared import Shared
-from interplay.world.scene.tables import static_tables
-from interplay.world.state import Player
-from interplay.world.terrain.generate import KINDS
 
 OPTIONS: dict[str, Any] = {
     "kind": "default",
@@ -75,13 +79,24 @@ _EARLIER = {"automatic": "check"}
 
 MOST_ITEMS = 2304
 """MineRL's bound of what is observed of one item: 36 stacks of 64."""
-_ITEMS = tuple(sorted(BY_NAME))
+_ITEMS = tuple(sorted(ITEMS_BY_NAME))
 
 _TURNED_DEGREES = 0.01
 """What is less is rounding."""
 
 PEOPLE_WIDTH = 640
 """Pixels; where the picture is at least so wide, people get bars and screens twice as large as agents."""
+
+
+@contextmanager
+def _refusals_of_the_world(where: str = "") -> Iterator[None]:
+    """Errors of the world as those of the platform; `where` is said of what is no mistyped name."""
+    try:
+        yield
+    except UnknownNameError as error:
+        raise NotFoundError(str(error)) from None
+    except WorldError as error:
+        raise EnvError(f"{where}{error}") from None
 
 
 def _is_whole(value: object) -> bool:
@@ -118,7 +133,8 @@ class VoxelEnv(PlayableEnv):
                 raise unknown_name(f"option of the block world in task {task.id}", name, options)
             options[name] = value
         self._options = options
-        self._check()
+        with _refusals_of_the_world():
+            self._check()
         self._rewards = REWARDS.get(options["reward"])
         self._outcome_check = checks.find(options["check"]) if options["check"] else None
         width, height = options["size"]
@@ -135,7 +151,7 @@ class VoxelEnv(PlayableEnv):
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
         self._full_size: tuple[int, int] = (width, height)
-        self._renderers: dict[int, interplay.world.Renderer] = {}
+        self._renderers: dict[int, blockworld.Renderer] = {}
         if width >= PEOPLE_WIDTH:
             self.people_see = {"gui_scale": max(2, hud.natural_scale(width, height))}
             if width % 4 == height % 4 == 0:
@@ -176,10 +192,8 @@ class VoxelEnv(PlayableEnv):
             if options[name] not in known:
                 raise unknown_name(f"{where}.{name}", str(options[name]), known)
         check(isinstance(options["rules"], dict), "rules", "a table of game rules and their values")
-        try:
+        with _refusals_of_the_world(f"{where}.rules: "):
             options["rules"] = {name: rule_value(name, value) for name, value in options["rules"].items()}
-        except WorldError as error:
-            raise EnvError(f"{where}.rules: {error}") from None
         check(isinstance(items, list | tuple), "items", "a list of names and [name, count] pairs")
         for item in items:
             named = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and _is_whole(item[1])
@@ -198,7 +212,7 @@ class VoxelEnv(PlayableEnv):
     def _first_items(self) -> Iterator[list[Stack]]:
         for item in self._options["items"]:
             name, count = (item, 1) if isinstance(item, str) else item
-            yield interplay.world.stacks(name, count)
+            yield blockworld.stacks(name, count)
 
     @property
     def world(self) -> World:
@@ -216,9 +230,13 @@ class VoxelEnv(PlayableEnv):
         super().reset(seed=seed)
         self._world, self._shared, self._over = None, None, True  # a reset that fails leaves nothing to step
         self._pictures.clear()
+        with _refusals_of_the_world():
+            return self._begin(seed)
+
+    def _begin(self, seed: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
         chosen = self._options
         world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
-        world.time = chosen["time"] % interplay.world.DAY_TICKS
+        world.time = chosen["time"] % blockworld.DAY_TICKS
         world.difficulty = chosen["difficulty"]
         world.rules |= chosen["rules"]
         if chosen["start"]:
@@ -231,7 +249,7 @@ class VoxelEnv(PlayableEnv):
                     world.give(stack)
         for line in chosen["commands"]:
             if line.strip() and not line.lstrip().startswith("#"):
-                interplay.world.run(world, line)
+                blockworld.run(world, line)
         self._world = world
         self._origin = _feet_cell(ready(world)) if chosen["origin"] else None
         self._num_steps, self._over = 0, False
@@ -308,7 +326,7 @@ class VoxelEnv(PlayableEnv):
 
     def _counts(self, me: Player) -> dict[str, np.ndarray]:
         """Item -> how many a player has, int32, shape (), 0 for all others; as MineRL's `inventory`."""
-        has = interplay.world.contents(me.slots)
+        has = blockworld.contents(me.slots)
         return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
 
     def _info(self) -> dict[str, Any]:
@@ -335,7 +353,7 @@ class VoxelEnv(PlayableEnv):
             "z": player.z,
             "yaw": player.yaw,
             "pitch": player.pitch,
-            "inventory": interplay.world.contents(player.slots),
+            "inventory": blockworld.contents(player.slots),
             "equipped": None if held is None else held.item,
             "health": player.health,
             "food": player.food,
@@ -349,8 +367,8 @@ class VoxelEnv(PlayableEnv):
         return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
 
     def box(self, low: tuple[int, int, int], high: tuple[int, int, int], *, cells: bool = False) -> dict[str, Any]:
-        """Blocks and mobs in a box, both corners included, as `interplay.world.box` has them: for rules that judge."""
-        return interplay.world.box(self.world, low, high, cells=cells)
+        """Blocks and mobs in a box, both corners included, as `blockworld.box` has them: for rules that judge."""
+        return blockworld.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
         """What the player sees, uint8, shape (H, W, 3); of several, side by side. Drawn once a step, whoever asks."""
@@ -364,7 +382,7 @@ class VoxelEnv(PlayableEnv):
         if seat not in self._pictures:
             width, height = self._size
             if height not in self._renderers:
-                self._renderers[height] = interplay.world.Renderer((width, height), gamma=self._options["gamma"])
+                self._renderers[height] = blockworld.Renderer((width, height), gamma=self._options["gamma"])
             with self.world.acting(self.task.seats.index(seat)):
                 self._pictures[seat] = self._renderers[height].frame(self.world, self._gui_scale)
         return Frame(self._pictures[seat])
@@ -478,7 +496,7 @@ class VoxelEnv(PlayableEnv):
             origin = [int(value) for value in head["origin"]] if self._options["origin"] else None
         except EnvError:
             raise
-        except (ValueError, KeyError, TypeError, InterplayError) as error:
+        except (ValueError, KeyError, TypeError, WorldError) as error:
             raise EnvError(f"this is not a snapshot of {self.task.env.id}: {error}") from None
         self._world, self._shared, self._origin = world, None, origin
         self._pictures.clear()
@@ -499,13 +517,13 @@ class VoxelEnv(PlayableEnv):
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
         """Whether pictures of these `versions()` are ours: those of the same version of the world."""
-        return versions.get("world") == str(interplay.world.VERSION)
+        return versions.get("world") == str(blockworld.VERSION)
 
     def versions(self) -> dict[str, str]:
         """Versions of Gymnasium, Numba and the world's rules."""
         import numba
 
-        return super().versions() | {"numba": numba.__version__, "world": str(interplay.world.VERSION)}
+        return super().versions() | {"numba": numba.__version__, "world": str(blockworld.VERSION)}
 
 
 def _feet_cell(world: World) -> list[int]:

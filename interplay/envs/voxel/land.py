@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from interplay.world.registry.blocks import BLOCKS, per_block
-from interplay.world.state import Position
-from interplay.world.world import World
+from blockworld import Position, World
+from blockworld.registry import BLOCKS, per_block
 
 Answers = dict[str, bool | int | float]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interplay.world import Action, World
+from blockworld import Action, World
 
 ORIGIN_TICKS = 20
 """Pass after the commands before the scene is ready."""

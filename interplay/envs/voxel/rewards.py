@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from blockworld import Stack
 from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milestone_of
-from interplay.world import Stack
 
 
 class FirstItems(NamedTuple):

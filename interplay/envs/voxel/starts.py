@@ -12,14 +12,12 @@ from types import MappingProxyType
 
 import numpy as np
 
+from blockworld import EYE_HEIGHT, Position, World
+from blockworld.grid import physics
+from blockworld.terrain import PASSABLE, SEA, STANDABLE
 from interplay.envs.base import EnvError
 from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within
-from interplay.world.grid import physics
-from interplay.world.state import EYE_HEIGHT, Position
-from interplay.world.terrain.caves import PASSABLE, STANDABLE
-from interplay.world.terrain.ground import SEA
-from interplay.world.world import World
 
 LOG = blocks_named(lambda name: name.endswith("_log") and not name.startswith("stripped_"))
 """bool per state: a log as trees have it."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from blockworld import World
+from blockworld.registry import KINDS, NUM_BOXES, NUM_THINGS, name_of
+from blockworld.terrain import FARMS, PENS, House
 from interplay.envs.voxel.land import blocks_named, changed_cells
-from interplay.world.registry.blocks import NUM_BOXES, name_of
-from interplay.world.registry.entity_types import KINDS, NUM_THINGS
-from interplay.world.terrain.houses import FARMS, PENS
-from interplay.world.terrain.villages import House
-from interplay.world.world import World
 
 PENNED = ("cow", "pig", "sheep", "chicken", "rabbit")
 CROPS = ("wheat", "carrots", "potatoes", "beetroots", "farmland", "melon_stem", "pumpkin_stem")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import Action
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import Frame, make
 from interplay.envs.png import png
@@ -18,7 +19,6 @@ from interplay.explore.instance import Instance
 from interplay.explore.judging import Watch
 from interplay.explore.rules import cell, holds, measured
 from interplay.record import Archive, Owner, RecordedEpisode
-from interplay.world import Action
 
 
 class Game:

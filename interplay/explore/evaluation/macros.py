@@ -13,6 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import Action, Position, World, is_replaceable
+from blockworld.grid import physics
+from blockworld.registry import BLOCKS_BY_NAME as BLOCKS
+from blockworld.registry import ITEMS_BY_NAME as ITEMS
+from blockworld.registry import MOBS, crafting, item_named, smelting
 from interplay.agents.skills import mobs
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, put, smelt, take
@@ -22,15 +27,6 @@ from interplay.explore import facts
 from interplay.explore.evaluation.replies import clean
 from interplay.explore.facts import Seen
 from interplay.explore.rules import Point
-from interplay.world import Action, World
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.grid import physics
-from interplay.world.registry import crafting, smelting
-from interplay.world.registry.blocks import BY_NAME as BLOCKS
-from interplay.world.registry.entity_types import MOBS
-from interplay.world.registry.items import BY_NAME as ITEMS
-from interplay.world.registry.items import item_named
-from interplay.world.state import Position
 
 Doing = Generator[Action, None, str]
 """Ticks of play, and why it was not done; empty if it was."""

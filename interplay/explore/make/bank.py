@@ -12,22 +12,30 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from blockworld import Stack, offers_of
+from blockworld.registry import (
+    AIR,
+    BIOMES,
+    BLOCKS,
+    HOSTILE,
+    ITEMS,
+    MOBS,
+    PROFESSIONS,
+    SPEEDS,
+    Block,
+    can_harvest,
+    crafting,
+    name_of,
+    smelting,
+    table,
+)
+from blockworld.registry import ITEMS_BY_NAME as ITEM_BY_NAME
+from blockworld.terrain import STYLES
 from interplay.errors import InterplayError
 from interplay.explore.instance import read_json
 from interplay.explore.oracle.sources import left_by_block
 from interplay.files import write_json
 from interplay.tables import Table, read_text
-from interplay.world import Stack
-from interplay.world.entities.trading import offers_of
-from interplay.world.registry import crafting, smelting
-from interplay.world.registry.biomes import BIOMES
-from interplay.world.registry.blocks import AIR, BLOCKS, Block, name_of
-from interplay.world.registry.entity_types import HOSTILE, MOBS, PROFESSIONS
-from interplay.world.registry.facts import table
-from interplay.world.registry.items import BY_NAME as ITEM_BY_NAME
-from interplay.world.registry.items import ITEMS
-from interplay.world.registry.tools import SPEEDS, can_harvest
-from interplay.world.terrain.houses import STYLES
 
 SCHEMA = 1
 VERBS = (

@@ -16,14 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import Stack, offers_of
+from blockworld.registry import PROFESSIONS, crafting, items, smelting, state_of
 from interplay.errors import InterplayError
 from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
-from interplay.world import Stack
-from interplay.world.entities.trading import offers_of
-from interplay.world.registry import crafting, items, smelting
-from interplay.world.registry.blocks import state_of
-from interplay.world.registry.entity_types import PROFESSIONS
 
 OPENED = "(opened)"
 """Stands for what a plug closes."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import VERSION
 from interplay.explore import checking, rules
 from interplay.explore.instance import CAPABILITIES, Instance, parse
 from interplay.explore.make.chains import LAST, PlanError, Way, carried_at_start, draw, times, words
@@ -22,7 +23,6 @@ from interplay.explore.oracle.proving import Verdict, prove
 from interplay.explore.oracle.replaying import packed
 from interplay.explore.rules import FRAME
 from interplay.files import write_json
-from interplay.world import VERSION
 
 CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
 """First: the animals of the land, and what they leave when they are killed, could give what a chain must."""

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import World, box, contents, run_all
+from blockworld.registry import KINDS, MOBS, NUM_THINGS, blocks, crafting, items, smelting, tools
 from interplay.envs import Frame, make
 from interplay.envs.png import png
 from interplay.envs.voxel import VoxelEnv
@@ -24,9 +26,6 @@ from interplay.explore.instance import Instance
 from interplay.explore.make.draft import Brief, Draft
 from interplay.explore.rules import cell
 from interplay.tables import nearest
-from interplay.world import World, box, contents, run_all
-from interplay.world.registry import blocks, crafting, items, smelting, tools
-from interplay.world.registry.entity_types import KINDS, MOBS, NUM_THINGS
 
 INVENTORY = "inventory"
 PERSPECTIVES = (*views.VIEWS, INVENTORY)

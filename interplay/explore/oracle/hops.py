@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import Action
 from interplay.agents.simple import RandomAgent
 from interplay.agents.skills.body import MOST_TURN
 from interplay.envs.voxel.actions import to_world
@@ -18,7 +19,6 @@ from interplay.explore.judging import judged
 from interplay.explore.oracle.needs import proof
 from interplay.explore.oracle.planner import Planner
 from interplay.explore.oracle.proving import Run, begin
-from interplay.world import Action
 
 NUM_RANDOM, RANDOM_TICKS = 20, 200
 """Random players of an instance, and how long each plays."""

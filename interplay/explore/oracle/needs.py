@@ -13,29 +13,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.explore.instance import STEP_BUDGET, Milestone
-from interplay.explore.oracle.sources import left_by_block
-from interplay.explore.rules import Cell
-from interplay.world import Stack, World
-from interplay.world.grid.physics import NORMALS
-from interplay.world.registry import crafting, items, smelting
-from interplay.world.registry.blocks import (
+from blockworld import Position, Stack, World
+from blockworld.grid import NORMALS
+from blockworld.registry import (
     BLOCKS,
     BOX_START,
     BOXES,
-    BY_NAME,
+    COLOURS,
+    ITEM,
+    ITEMS_BY_NAME,
+    KINDS,
     NUM_BOXES,
+    NUM_THINGS,
+    WOODS,
     Block,
     block_named,
     block_of,
+    can_harvest,
     change,
+    crafting,
+    enchantment,
+    items,
     name_of,
+    smelting,
+    speed_on,
+    table,
 )
-from interplay.world.registry.entity_types import ITEM, KINDS, NUM_THINGS
-from interplay.world.registry.facts import table
-from interplay.world.registry.items import COLOURS, WOODS
-from interplay.world.registry.tools import can_harvest, enchantment, speed_on
-from interplay.world.state import Position
+from interplay.explore.instance import STEP_BUDGET, Milestone
+from interplay.explore.oracle.sources import left_by_block
+from interplay.explore.rules import Cell
 
 _FIRM = 1200.0
 """Resistance from which on a tool alone removes a block: obsidian."""
@@ -111,7 +117,7 @@ def _drawn() -> Iterator[Turn]:
             yield turn(("#flower_pot", block.name.removeprefix("potted_")), (f"#{block.name}",))
         elif (item := items.item_of_block(block.name)) is not None:
             yield turn((item,), (f"#{block.name}",))
-        if f"stripped_{block.name}" in BY_NAME:
+        if f"stripped_{block.name}" in ITEMS_BY_NAME:
             yield Turn((frozenset({f"#{block.name}"}), axes), (f"#stripped_{block.name}",))
     yield from (turn((item,), (f"#{block}",)) for item in items.BY_NAME if (block := items.block_of_item(item)) is not None)
     for row in table("entity_loot"):
@@ -193,12 +199,12 @@ def proof(world: World, origin: Cell, first: Milestone, then: Milestone) -> str:
     for one in then.rules:
         name = one.params.get("object", one.params.get("item", ""))
         is_made = one.type == "inventory_has" or one.params.get("event") in _MADE
-        is_placed = one.type == "count_in_box_at_least" and name in BY_NAME and one.params["kind"] == "block"
+        is_placed = one.type == "count_in_box_at_least" and name in ITEMS_BY_NAME and one.params["kind"] == "block"
         if name == item:
             continue  # who reaches one reaches the other, perhaps at the same tick
         if (is_made and name in items.BY_NAME and name not in had) or (is_placed and f"#{name}" not in had):
             return f"nothing in the scene gives {name} while {says}"
-        is_gone = one.type == "count_in_box_at_most" and name in BY_NAME and one.params["kind"] == "block"
+        is_gone = one.type == "count_in_box_at_most" and name in ITEMS_BY_NAME and one.params["kind"] == "block"
         if is_gone and _stays(block_named(name), had) and len(_inside(world, origin, one.params)) > one.params["max_count"]:
             return f"nothing in the scene breaks {name} while {says}"
     return ""

@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from blockworld import EYE_HEIGHT, Action, Position, Stack, World, is_replaceable
+from blockworld.registry import MOBS, NUM_BOXES, block_of, blocks, crafting, items, smelting, speed_on
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, smelt, take
 from interplay.agents.skills.mobs import fight, pick_up, trade, use_on
 from interplay.agents.skills.reaching import AROUND, Eye, boxed, come_to, digging, nearest, place_at, set_down, spots
 from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
-from interplay.world import Action, Stack, World
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.registry import blocks, crafting, items, smelting
-from interplay.world.registry.blocks import NUM_BOXES, block_of
-from interplay.world.registry.entity_types import MOBS
-from interplay.world.registry.tools import speed_on
-from interplay.world.state import EYE_HEIGHT, Position
 
 Doing = frozenset[str]
 """What is being obtained already, so that no plan goes round in a circle."""

@@ -12,6 +12,7 @@ from itertools import islice
 
 import numpy as np
 
+from blockworld import Action, World
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.explore import rules
@@ -19,7 +20,6 @@ from interplay.explore.instance import Instance, Milestone
 from interplay.explore.judging import Watch, judged
 from interplay.explore.oracle.planner import Planner
 from interplay.explore.rules import Progress
-from interplay.world import Action, World
 
 WHIMS = 3
 """Tries of one milestone from the same moment, each by another hand."""

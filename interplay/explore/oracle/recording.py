@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import PlayableEnv
@@ -20,7 +21,6 @@ from interplay.explore.judging import Watch, of_instance
 from interplay.explore.oracle.proving import Verdict
 from interplay.explore.oracle.replaying import replayed
 from interplay.tasks import Task
-from interplay.world import VERSION, Action
 
 if TYPE_CHECKING:
     from interplay.record import Archive, Episode

@@ -8,10 +8,10 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
+from blockworld import Action
 from interplay.errors import InterplayError
 from interplay.explore.instance import Instance
 from interplay.explore.oracle.proving import begin
-from interplay.world import Action
 
 _MOST_BYTES = 10_000_000
 """Of a solution that is unpacked."""

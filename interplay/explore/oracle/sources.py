@@ -8,15 +8,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from interplay.world import Stack, World
-from interplay.world.entities import mobs
-from interplay.world.registry import trades
-from interplay.world.registry.blocks import name_of, state_of
-from interplay.world.registry.drops import drops
-from interplay.world.registry.entity_types import ITEM, KIND, KINDS, NUM_THINGS, SHEARED
-from interplay.world.registry.items import ITEMS
-from interplay.world.registry.tools import enchantment
-from interplay.world.state import Position
+from blockworld import Position, Stack, World, mobs
+from blockworld.registry import ITEM, ITEMS, KIND, KINDS, NUM_THINGS, SHEARED, drops, enchantment, name_of, state_of, trades
 
 AROUND, UP_AND_DOWN = 48, 24
 """Cells around the player in which blocks are looked for."""

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blockworld import Action, Position, World, is_replaceable, target
+from blockworld.grid import UP
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import craft
 from interplay.agents.skills.navigation import Routes
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.grid.physics import UP
-from interplay.world.player.mining import target
-from interplay.world.state import Action, Position
-from interplay.world.world import World
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blockworld import Action, Position, World, is_replaceable
+from blockworld.registry import KINDS, MOBS, NUM_THINGS, properties_of
+from blockworld.terrain import FARMS, PASSABLE, PENS
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.create_village_animal_pen import check
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.registry.blocks import properties_of
-from interplay.world.registry.entity_types import KINDS, MOBS, NUM_THINGS
-from interplay.world.state import Action, Position
-from interplay.world.terrain.caves import PASSABLE
-from interplay.world.terrain.houses import FARMS, PENS
-from interplay.world.world import World
 
 FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from blockworld import Position, World
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.find_cave import inside_cave
-from interplay.world.state import Position
-from interplay.world.world import World
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:

@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
+from blockworld import Action, World
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.mobs import pick_up
 from interplay.agents.skills.reaching import come_to
 from interplay.envs.voxel.checks.walk_to_village import check as in_village
 from interplay.envs.voxel.starts import trunks
-from interplay.world.state import Action
-from interplay.world.world import World
 
 _FIELD = 64
 """Blocks from the player in which ways are looked for."""

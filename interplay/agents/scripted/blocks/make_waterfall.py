@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blockworld import Action, Position, World
+from blockworld.grid import Grid
+from blockworld.terrain import PASSABLE
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.make_waterfall import FALL, IN_VIEW, poured, rays_in_view
-from interplay.world.grid.grid import Grid
-from interplay.world.state import Action, Position
-from interplay.world.terrain.caves import PASSABLE
-from interplay.world.world import World
 
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 GOOD_VIEW = 52

@@ -6,17 +6,14 @@ import math
 
 import numpy as np
 
+from blockworld import Action, Position, Stack, World
+from blockworld.registry import BLOCK_OF, BLOCKS, KINDS, NUM_THINGS, block_of, can_harvest, per_block, speed_on, state_of
+from blockworld.terrain import PASSABLE
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import craft, smelt
 from interplay.agents.skills.mobs import pick_up
 from interplay.agents.skills.navigation import Routes, digging_costs
 from interplay.agents.skills.reaching import set_down
-from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
-from interplay.world.registry.entity_types import KINDS, NUM_THINGS
-from interplay.world.registry.tools import can_harvest, speed_on
-from interplay.world.state import Action, Position, Stack
-from interplay.world.terrain.caves import PASSABLE
-from interplay.world.world import World
 
 LOGS = 9
 COBBLES = 15
@@ -187,7 +184,7 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
 
 def _clear_to(body: Body, cell: Position) -> Acts:
     """Take away leaves between the eyes and a block."""
-    from interplay.world.grid import physics
+    from blockworld.grid import physics
 
     me = body.world.player
     for _ in range(5):

@@ -11,8 +11,8 @@ from interplay.agents.base import AgentError
 from interplay.tasks import Task
 
 if TYPE_CHECKING:  # the world is imported where it is played: it takes a second, and Numba, which others may not have
+    from blockworld import Action, World
     from interplay.envs import PlayableEnv
-    from interplay.world import Action, World
 
 Play: TypeAlias = "Generator[Action, None, Any]"
 
@@ -87,7 +87,7 @@ BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
 
 def polite(world: World, play: Play) -> Play:
     """A play that closes the screens villagers open when one meets them by accident."""
-    from interplay.world import Action
+    from blockworld import Action
 
     for action in play:
         while world.screen is not None and world.screen.kind == "villager":
@@ -132,7 +132,7 @@ class BlockPlayer:
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """The next tick; once the play is over, nothing."""
-        from interplay.world import Action
+        from blockworld import Action
 
         if self._task is None:
             raise AgentError("call reset(task, rng=...) before act()")

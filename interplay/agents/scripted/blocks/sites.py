@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from interplay.world.registry.blocks import NUM_BOXES, per_block
-from interplay.world.terrain.caves import PASSABLE
-from interplay.world.world import World
+from blockworld import World
+from blockworld.registry import NUM_BOXES, per_block
+from blockworld.terrain import PASSABLE
 
 _SOIL: np.ndarray = per_block(
     dict.fromkeys(("grass_block", "dirt", "podzol", "coarse_dirt", "sand", "snow_block", "red_sand", "gravel", "stone"), True),

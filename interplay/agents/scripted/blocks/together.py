@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from blockworld import Player, Position, World, is_replaceable
 from interplay.agents.scripted.blocks.build_village_house import (
     LADDER,
     WALL_HEIGHT,
@@ -28,9 +29,6 @@ from interplay.agents.scripted.blocks.create_village_animal_pen import Site, ani
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.envs.voxel.checks.create_village_animal_pen import pens
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.state import Player, Position
-from interplay.world.world import World
 
 PLANKS = Stuff("", "oak_planks", "oak_planks", "oak_planks", "", "oak_planks")
 FLOOR = (-2, 9, 2, 13)

@@ -12,10 +12,10 @@ import pkgutil
 from collections.abc import Callable
 from typing import cast
 
+from blockworld import World
 from interplay.envs.base import EnvError
 from interplay.envs.voxel.land import Answers
 from interplay.errors import unknown_name
-from interplay.world.world import World
 
 Check = Callable[[World], Answers]
 """Answers about an episode, by name; `success` is always there."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
+from blockworld import World
+from blockworld.registry import NUM_BOXES
 from interplay.envs.voxel.land import Answers
-from interplay.world.registry.blocks import NUM_BOXES
-from interplay.world.world import World
 
 LEAST = 10
 """Blocks that each player has to have placed."""

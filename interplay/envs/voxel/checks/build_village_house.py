@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blockworld import Position, World, is_replaceable
+from blockworld.registry import AIR, NUM_BOXES, name_of
 from interplay.envs.voxel.land import Answers, blocks_named, changed_cells, clusters, sides
 from interplay.envs.voxel.village import (
     DOOR,
@@ -18,10 +20,6 @@ from interplay.envs.voxel.village import (
     harmed_village,
     houses_of,
 )
-from interplay.world.blocks.orientation import is_replaceable
-from interplay.world.registry.blocks import AIR, NUM_BOXES, name_of
-from interplay.world.state import Position
-from interplay.world.world import World
 
 NEAR_PATH = 8
 """Blocks between a house and a path, counted along the longer axis."""

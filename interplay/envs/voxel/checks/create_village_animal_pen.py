@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blockworld import Position, World
+from blockworld.grid import FLUID_KIND
+from blockworld.registry import BOX_START, BOXES, NUM_BOXES, NUM_STATES, properties_of
+from blockworld.terrain import STANDABLE
 from interplay.envs.voxel.land import Answers, changed_cells
 from interplay.envs.voxel.village import (
     DOOR,
@@ -19,11 +23,6 @@ from interplay.envs.voxel.village import (
     houses_of,
     within,
 )
-from interplay.world.grid.physics import FLUID_KIND
-from interplay.world.registry.blocks import BOX_START, BOXES, NUM_BOXES, NUM_STATES, properties_of
-from interplay.world.state import Position
-from interplay.world.terrain.caves import STANDABLE
-from interplay.world.world import World
 
 PEN_CELLS = (4, 400)
 """Least and most cells of ground in a pen."""

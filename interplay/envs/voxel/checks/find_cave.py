@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from blockworld import Position, World, compiling
+from blockworld.grid import FLUID_KIND
+from blockworld.terrain import PASSABLE, ROOF
 from interplay.envs.voxel.land import Answers, cell_of, changed_cells, clusters, sides
 from interplay.envs.voxel.village import houses_of, within
-from interplay.world.grid.physics import FLUID_KIND
-from interplay.world.state import Position
-from interplay.world.terrain.caves import PASSABLE, ROOF
-from interplay.world.world import World
+
+compiling.register(__file__)
 
 DARK = 8
 """Sky light of a cave is below this."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from blockworld import World
 from interplay.envs.voxel.land import Answers
-from interplay.world.world import World
 
 
 def check(world: World) -> Answers:

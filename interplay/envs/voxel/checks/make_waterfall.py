@@ -7,11 +7,12 @@ import math
 import numpy as np
 from numba import njit
 
+from blockworld import World, compiling
+from blockworld.grid import FLUID_KIND, OPAQUE, WATER
+from blockworld.terrain import PASSABLE
 from interplay.envs.voxel.land import Answers, blocks_named, changed_cells
-from interplay.world.grid.light import OPAQUE
-from interplay.world.grid.physics import FLUID_KIND, WATER
-from interplay.world.terrain.caves import PASSABLE
-from interplay.world.world import World
+
+compiling.register(__file__)
 
 FALL = 3
 """Blocks that water falls at least to be a waterfall."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from blockworld import World
 from interplay.envs.voxel.land import Answers
-from interplay.world.world import World
 
 MILESTONES: dict[str, float] = {
     "log": 1.0, "planks": 2.0, "stick": 4.0, "crafting_table": 4.0, "wooden_pickaxe": 8.0, "cobblestone": 16.0, "furnace": 32.0,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from blockworld import World
 from interplay.envs.voxel.land import Answers
 from interplay.envs.voxel.starts import distance_to
 from interplay.envs.voxel.village import houses_of
-from interplay.world.world import World
 
 NEAR = 6.0
 """Blocks from a house that are still in the village."""

@@ -28,22 +28,7 @@ export function saveDrawing(wanted) {
  */
 export function whyNotHere(wanted) {
   if (wanted === "server") return "";
-  const gl = contextOf(document.createElement("canvas"));
+  const gl = document.createElement("canvas").getContext("webgl2");
   gl?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
-  return gl ? null : NO_WEBGL2;
-}
-
-/** Why a browser cannot draw that gives no context. */
-export const NO_WEBGL2 = "this browser has no WebGL2";
-
-/** The context that draws a world. @param {HTMLCanvasElement} canvas */
-export function contextOf(canvas) {
-  return canvas.getContext("webgl2", { alpha: false, antialias: false, depth: true, powerPreference: "high-performance" });
-}
-
-/** Whether the processor runs the shaders, as far as the browser says so: then it casts the rays itself, which is faster.
- * @param {WebGL2RenderingContext} gl */
-export function isSoftware(gl) {
-  const names = gl.getExtension("WEBGL_debug_renderer_info");
-  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(names && gl.getParameter(names.UNMASKED_RENDERER_WEBGL)));
+  return gl ? null : "this browser has no WebGL2";
 }

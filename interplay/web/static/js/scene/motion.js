@@ -25,7 +25,7 @@ const FRAME_WIDTH = 640;
  * @property {boolean} [turned] the world, not the player, has turned the view
  * @property {string | null} [gui] the screen that is open
  */
-/** @typedef {import("./camera.js").Camera} Camera */
+/** @typedef {import("../../../../../packages/blockworld/blockworld/web/camera.js").Camera} Camera */
 /** @typedef {{x: number, y: number, z: number, fov: number}} Place */
 
 /** An angle within -180 (included) to 180. @param {number} degrees */

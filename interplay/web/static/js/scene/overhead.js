@@ -1,6 +1,6 @@
 // The land from above, in a corner of a replay: where the player is and was, and where a free camera is.
 
-/** @typedef {import("./land/land.js").Overhead} Overhead */
+/** @typedef {import("../../../../../packages/blockworld/blockworld/web/land/land.js").Overhead} Overhead */
 /** @typedef {import("./motion.js").Camera} Camera */
 
 /** It is asked for anew this often while it is shown. */

@@ -5,6 +5,10 @@ export const NOT_LOADED = "this browser could not load what it needs to draw";
 export const UNREADABLE = "this browser could not read what the server sent";
 export const SLOW = "this browser draws too slowly";
 
+/** The renderer of the block world, which is a package of its own. @typedef {typeof import("../../../../../packages/blockworld/blockworld/web/scene.js")} World */
+/** @typedef {import("../../../../../packages/blockworld/blockworld/web/scene.js").Scene} Scene */
+const WORLD = "/static/blockworld/scene.js";
+
 export class Stage {
   /** @param {HTMLCanvasElement} picture over which to draw */
   constructor(picture) {
@@ -16,7 +20,7 @@ export class Stage {
     this.frame.setAttribute("aria-hidden", "true"); // the picture's canvas has words
     picture.after(this.frame);
     this.width = this.height = 0;
-    /** @type {import("./scene.js").Scene | null} */
+    /** @type {Scene | null} */
     this.scene = null;
     this.isClosed = false;
   }
@@ -24,7 +28,7 @@ export class Stage {
   /**
    * Make a scene, with canvases of its own: one that lost its context gets no other.
    * @param {string} tables address of what the drawing needs once
-   * @returns {Promise<import("./scene.js").Scene | null>} null where the stage was closed meanwhile
+   * @returns {Promise<Scene | null>} null where the stage was closed meanwhile
    * @throws {Error} that says to people why it does not work here
    */
   async open(tables) {
@@ -32,7 +36,7 @@ export class Stage {
     const [canvas, overlay] = [0, 1].map(() => document.createElement("canvas"));
     this.frame.replaceChildren(canvas, overlay);
     // Loaded where it is needed: the page of an Atari game does without.
-    const module = await import("./scene.js").catch((error) => this.#cannot(error));
+    const module = /** @type {World} */ (await import(WORLD).catch((error) => this.#cannot(error)));
     const scene = await module.Scene.open(canvas, overlay, tables).catch((error) => {
       if (error instanceof module.CannotDraw) throw error;
       return this.#cannot(error);

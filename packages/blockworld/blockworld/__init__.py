@@ -1,0 +1,80 @@
+"""The embedded block world: Minecraft 1.16's names, numbers and rules in Python, exact and with nothing to download.
+
+    from blockworld import Action, Renderer, World
+
+    world = World(seed=14169, kind="plains")
+    world.step(Action(forward=True, sprint=True))
+    picture = Renderer((640, 360)).frame(world)      # uint8, shape (360, 640, 3)
+
+It knows nothing of the rest of the package. Blocks are states in a NumPy array (`grid`), light and pictures are Numba kernels,
+everything else is rules in plain modules of one noun each. The first use compiles the kernels, once. Its rooms, each of which
+knows those before it (`tests/world/test_rooms_of_the_world.py` has the rule):
+
+    state, errors   what the world remembers between two ticks
+    registry        what there is: blocks, items, creatures, recipes
+    grid            where things are: cells, light, collisions, water
+    terrain         how a land is made from a seed
+    blocks          what blocks do by themselves
+    entities        what moves besides players
+    player          what a player does
+    commands        what builds a scene
+    render          what a player sees
+    tick            what happens in a twentieth of a second, and in which order
+    world           all that; how to keep it and bring it back
+    scene           what a browser needs to draw it, as bytes
+"""
+
+from blockworld import compiling
+from blockworld.blocks.growth import growing
+from blockworld.blocks.orientation import is_replaceable
+from blockworld.commands.commands import DIFFICULTIES, CommandError, rule_value, run, run_all
+from blockworld.entities import mobs
+from blockworld.entities.mobs import described
+from blockworld.entities.trading import offers_of
+from blockworld.errors import UnknownNameError, WorldError
+from blockworld.player import screens
+from blockworld.player.inventory import CARRIED, contents
+from blockworld.player.mining import body, break_ticks, mob_in_front, target
+from blockworld.player.panels import NUM_OFFERS_SHOWN
+from blockworld.registry.items import stacks
+from blockworld.render.renderer import Renderer
+from blockworld.state import ATTACK_REACH, DAY_TICKS, EYE_HEIGHT, HALF_WIDTH, REACH, Action, Player, Position, Stack
+from blockworld.world import VERSION, World, box
+
+__all__ = [
+    "ATTACK_REACH",
+    "CARRIED",
+    "DAY_TICKS",
+    "DIFFICULTIES",
+    "EYE_HEIGHT",
+    "HALF_WIDTH",
+    "NUM_OFFERS_SHOWN",
+    "REACH",
+    "VERSION",
+    "Action",
+    "CommandError",
+    "Player",
+    "Position",
+    "Renderer",
+    "Stack",
+    "UnknownNameError",
+    "World",
+    "WorldError",
+    "body",
+    "box",
+    "break_ticks",
+    "compiling",
+    "contents",
+    "described",
+    "growing",
+    "is_replaceable",
+    "mob_in_front",
+    "mobs",
+    "offers_of",
+    "rule_value",
+    "run",
+    "run_all",
+    "screens",
+    "stacks",
+    "target",
+]

@@ -1,0 +1,574 @@
+"""What commands are made of: words, numbers, names, places, blocks and items, read with the column where they stand."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from blockworld.commands import nbt
+from blockworld.errors import WorldError, unknown_name
+from blockworld.registry.blocks import BY_NAME as BLOCKS
+from blockworld.registry.blocks import change, name_of, properties_of
+from blockworld.registry.items import BY_NAME as ITEMS
+from blockworld.registry.items import TAGS, Item
+from blockworld.state import Position, Stack
+
+if TYPE_CHECKING:
+    from blockworld.world import World
+
+MAX_LENGTH = nbt.MAX_LENGTH
+PLAYER = 0
+"""The player's number among entities."""
+
+ENCHANTMENTS = (
+    *("aqua_affinity", "bane_of_arthropods", "binding_curse", "blast_protection", "channeling", "depth_strider", "efficiency"),
+    *(
+        "feather_falling",
+        "fire_aspect",
+        "fire_protection",
+        "flame",
+        "fortune",
+        "frost_walker",
+        "impaling",
+        "infinity",
+        "knockback",
+    ),
+    *("looting", "loyalty", "luck_of_the_sea", "lure", "mending", "multishot", "piercing", "power", "projectile_protection"),
+    *("protection", "punch", "quick_charge", "respiration", "riptide", "sharpness", "silk_touch", "smite", "soul_speed"),
+    *("sweeping", "thorns", "unbreaking", "vanishing_curse"),
+)
+"""Of Minecraft 1.16, by the names commands use."""
+
+
+class CommandError(WorldError):
+    """A command that cannot be; the world is as it was before.
+
+    Attributes:
+        command: Its text.
+        column: Where it goes wrong, counted from 1.
+        what: What is wrong there, and what is expected.
+    """
+
+    def __init__(self, command: str, column: int, what: str) -> None:
+        shown = command if len(command) <= 200 else command[:200] + "..."
+        super().__init__(f"column {column} of `{shown}`: {what}")
+        self.command, self.column, self.what = command, column, what
+
+
+@dataclass
+class Plan:
+    """What one line has in mind so far: checked before anything is done.
+
+    Attributes:
+        mobs: How many it will summon.
+    """
+
+    mobs: int = 0
+
+
+@dataclass(frozen=True)
+class Source:
+    """Who runs a command, and where: `execute` changes it.
+
+    Attributes:
+        entity: An id; `PLAYER` for the player.
+        x, y, z: Of the feet.
+        yaw, pitch: In degrees.
+        plan: Shared by all of one line.
+    """
+
+    entity: int
+    x: float
+    y: float
+    z: float
+    yaw: float
+    pitch: float
+    plan: Plan = field(default_factory=Plan)
+
+
+class _Part(NamedTuple):
+    """One of three coordinates: `kind` is "", "~" or "^"; `column` from 1."""
+
+    kind: str
+    value: float
+    whole: bool
+    column: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Three coordinates as they were written.
+
+    Attributes:
+        read: The command they stand in.
+        parts: East, up, south; of `^` left, up, forward.
+    """
+
+    read: Reader
+    parts: tuple[_Part, _Part, _Part]
+
+    def _resolved(self, source: Source, centred: bool) -> tuple[float, float, float]:
+        if self.parts[0].kind == "^":
+            return _local(source, *(part.value for part in self.parts))
+        values = []
+        for axis, (part, here) in enumerate(zip(self.parts, (source.x, source.y, source.z), strict=True)):
+            middle = 0.5 if centred and part.whole and axis != 1 else 0.0
+            values.append(here + part.value if part.kind else part.value + middle)
+        return values[0], values[1], values[2]
+
+    def point(self, source: Source) -> tuple[float, float, float]:
+        """The exact point; absolute whole numbers east and south mean the middle of a block, as in the game."""
+        return self._resolved(source, True)
+
+    def standing(self, world: World, source: Source) -> tuple[float, float, float]:
+        """A point where something can be.
+
+        Raises:
+            CommandError: If it is not inside the world.
+        """
+        x, y, z = self.point(source)
+        sx, sy, sz = world.grid.size
+        if not (0 <= x < sx and 0 <= y <= sy and 0 <= z < sz):
+            raise self.read.error(
+                f"there is no place {x:g} {y:g} {z:g}: the world reaches from 0 0 0 to {sx} {sy} {sz}", self.parts[0].column
+            )
+        return x, y, z
+
+    def anywhere(self, source: Source) -> Position:
+        """The cell, inside the world or not.
+
+        Raises:
+            CommandError: If an absolute number is not whole.
+        """
+        for part in self.parts:
+            if not part.kind and not part.whole:
+                raise self.read.error(f"the place of a block is whole numbers, got {part.value:g}", part.column)
+        # What turning leaves of rounding does not move a block.
+        x, y, z = (math.floor(round(value, 9)) for value in self._resolved(source, False))
+        return x, y, z
+
+    def cell(self, world: World, source: Source) -> Position:
+        """The cell.
+
+        Raises:
+            CommandError: If there is no such cell.
+        """
+        x, y, z = self.anywhere(source)
+        if not world.grid.inside(x, y, z):
+            sx, sy, sz = world.grid.size
+            raise self.read.error(
+                f"there is no block at {x} {y} {z}: the world reaches from 0 0 0 to {sx - 1} {sy - 1} {sz - 1}",
+                self.parts[0].column,
+            )
+        return x, y, z
+
+
+def _local(source: Source, left: float, up: float, forward: float) -> tuple[float, float, float]:
+    """`^left ^up ^forward`, seen from the feet of the source."""
+    yaw, pitch = math.radians(source.yaw), math.radians(source.pitch)
+    ahead = (-math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch))
+    above = (-math.sin(yaw) * math.sin(pitch), math.cos(pitch), math.cos(yaw) * math.sin(pitch))
+    aside = (math.cos(yaw), 0.0, math.sin(yaw))
+    x, y, z = (
+        here + forward * a + up * b + left * c
+        for here, a, b, c in zip((source.x, source.y, source.z), ahead, above, aside, strict=True)
+    )
+    return x, y, z
+
+
+class BlockGiven(NamedTuple):
+    """A block as written.
+
+    Attributes:
+        state: With the properties that were said, the others as by default.
+        said: The properties that were said.
+        data: Its NBT, plain values; None without.
+        column: Where it stands; `data_column` of its NBT.
+    """
+
+    state: int
+    said: dict[str, str]
+    data: dict[str, Any] | None
+    column: int
+    data_column: int
+
+
+class ItemGiven(NamedTuple):
+    """An item as written; `damage` and `tag` as in `Stack`."""
+
+    item: Item
+    damage: int
+    tag: dict[str, Any] | None
+    column: int
+
+    def stack(self, count: int) -> Stack:
+        """Some of it."""
+        return Stack(self.item.name, count, self.damage, self.tag)
+
+
+_NAME = re.compile(r"#?[A-Za-z0-9_.:/+-]*")
+_WORD = re.compile(r"[^\s\[\]{}=,]*")
+_INTEGER = re.compile(r"[-+]?[0-9]+(?![0-9]*\.[0-9])")
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_PROPERTY = re.compile(r"\s*([A-Za-z0-9_]+)\s*=\s*([A-Za-z0-9_]+)\s*")
+_MOST = 30_000_000
+
+
+class Reader:
+    """A command that is read from left to right.
+
+    Args:
+        text: All of it.
+
+    Attributes:
+        at: Index of the next character.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def error(self, what: str, column: int | None = None) -> CommandError:
+        """An error at a column, by default where reading has come to."""
+        return CommandError(self.text, self.at + 1 if column is None else column, what)
+
+    @property
+    def column(self) -> int:
+        """Of the next character, from 1."""
+        return self.at + 1
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing but spaces is left."""
+        return not self.text[self.at :].strip()
+
+    @property
+    def rest(self) -> str:
+        """The next few characters, for errors."""
+        return repr(self.text[self.at : self.at + 30]) if not self.done else "the end"
+
+    def peek(self) -> str:
+        """The next character; "" at the end."""
+        return self.text[self.at : self.at + 1]
+
+    def space(self, expected: str) -> None:
+        """Go over the space before the next argument."""
+        if self.done:
+            raise self.error(f"expected {expected}, got the end")
+        if not self.peek().isspace():
+            raise self.error(f"expected a space and {expected}, got {self.rest}")
+        while self.peek().isspace():
+            self.at += 1
+
+    def end(self) -> None:
+        """Expect nothing more."""
+        if not self.done:
+            while self.peek().isspace():
+                self.at += 1
+            raise self.error(f"expected the end of the command, got {self.rest}")
+
+    def word(self, expected: str) -> str:
+        """Letters up to a space or bracket."""
+        found = _WORD.match(self.text, self.at)
+        if not found or not found[0]:
+            raise self.error(f"expected {expected}, got {self.rest}")
+        self.at = found.end()
+        return found[0]
+
+    def choice(self, kind: str, choices: Collection[str]) -> str:
+        """One of some words, with the nearest one in the error."""
+        column = self.column
+        word = self.word(f"{kind}: {', '.join(choices)}")
+        if word not in choices:
+            raise self.unknown(kind, word, choices, column)
+        return word
+
+    def unknown(self, kind: str, name: str, known: Iterable[str], column: int) -> CommandError:
+        """The error for a name that is not known, with the nearest one."""
+        return self.error(str(unknown_name(kind, name[:100], known)), column)
+
+    def name(self, kind: str) -> str:
+        """A name such as `minecraft:stone` or `#minecraft:logs`, without its `minecraft:`."""
+        found = _NAME.match(self.text, self.at)
+        if not found or not found[0]:
+            raise self.error(f"expected {kind}, got {self.rest}")
+        self.at = found.end()
+        name = found[0]
+        return "#" + name[1:].removeprefix("minecraft:") if name.startswith("#") else name.removeprefix("minecraft:")
+
+    def known(self, kind: str, known: Collection[str]) -> str:
+        """A name that must be one of some, with or without `minecraft:`."""
+        column = self.column
+        name = self.name(f"the name of {'an' if kind[0] in 'aeiou' else 'a'} {kind}")
+        if name not in known:
+            raise self.unknown(kind, name, known, column)
+        return name
+
+    def number(self, what: str, least: float = -_MOST, most: float = _MOST) -> float:
+        """A number, with or without a point."""
+        column = self.column
+        found = _NUMBER.match(self.text, self.at)
+        if not found:
+            raise self.error(f"expected {what}, got {self.rest}")
+        self.at = found.end()
+        value = float(found[0])
+        if not least <= value <= most:
+            raise self.error(f"{what} is from {least:g} to {most:g}, got {found[0][:40]}", column)
+        return value
+
+    def integer(self, what: str, least: int, most: int) -> int:
+        """A whole number."""
+        column = self.column
+        found = _INTEGER.match(self.text, self.at)
+        if not found:
+            raise self.error(f"expected {what}, a whole number, got {self.rest}")
+        if len(found[0]) > 12 or not least <= int(found[0]) <= most:
+            raise self.error(f"{what} is from {least} to {most}, got {found[0][:40]}", column)
+        self.at = found.end()
+        return int(found[0])
+
+    def flag(self, what: str) -> bool:
+        """`true` or `false`."""
+        return self.choice(what, ("true", "false")) == "true"
+
+    def _part(self, what: str) -> _Part:
+        column, kind = self.column, self.peek()
+        if kind in ("~", "^") and kind:
+            self.at += 1
+            if self.done or self.peek().isspace():
+                return _Part(kind, 0.0, True, column)
+        else:
+            kind = ""
+        start = self.at
+        value = self.number(what)
+        return _Part(kind, value, "." not in self.text[start : self.at], column)
+
+    def place(self, what: str = "a place: three numbers, such as ~ ~1 ~") -> Place:
+        """Three coordinates, `~` and `^` included."""
+        parts = [self._part(what)]
+        for _ in range(2):
+            self.space(what)
+            parts.append(self._part(what))
+        if len({part.kind == "^" for part in parts}) > 1:
+            raise self.error("^ stands before all three numbers of a place or none", parts[0].column)
+        return Place(self, (parts[0], parts[1], parts[2]))
+
+    def angle(self, what: str, most: float) -> _Part:
+        """An angle in degrees, absolute or `~`."""
+        column = self.column
+        part = self._part(what)
+        if part.kind == "^" or abs(part.value) > most:
+            raise self.error(f"{what} is from {-most:g} to {most:g}, or ~, got {self.text[column - 1 : self.at][:40]}", column)
+        return part
+
+    def compound(self, what: str) -> dict[str, Any]:
+        """NBT in braces, as plain values."""
+        if self.peek() != "{":
+            raise self.error(f"expected {what} in braces, got {self.rest}")
+        try:
+            value, self.at = nbt.parse_at(self.text, self.at)
+        except nbt.NbtError as error:
+            raise self.error(error.what, error.column) from None
+        return nbt.plain(value)
+
+    def _properties(self, state: int) -> tuple[int, dict[str, str]]:
+        """`[property=value,...]`, if it comes next."""
+        said: dict[str, str] = {}
+        if self.peek() != "[":
+            return state, said
+        self.at += 1
+        while True:
+            found = _PROPERTY.match(self.text, self.at)
+            if not found:
+                if self.text[self.at :].lstrip().startswith("]"):
+                    break
+                raise self.error(f"expected property=value or ], got {self.rest}")
+            name, value = found.groups()
+            column = found.start(1) + 1
+            try:
+                state = change(state, **{name: value})
+            except WorldError as error:
+                raise self.error(str(error), column) from None
+            if name in said:
+                raise self.error(f"{name} is said twice", column)
+            said[name] = value
+            self.at = found.end()
+            if self.peek() != ",":
+                break
+            self.at += 1
+        self.at += len(self.text[self.at :]) - len(self.text[self.at :].lstrip())
+        if self.peek() != "]":
+            raise self.error(f"expected , or ], got {self.rest}")
+        self.at += 1
+        return state, said
+
+    def block(self) -> BlockGiven:
+        """`name[property=value,...]{NBT}`."""
+        column = self.column
+        state, said = self._properties(BLOCKS[self.known("block", BLOCKS)].default)
+        data_column = self.column
+        data = self.compound("its data") if self.peek() == "{" else None
+        return BlockGiven(state, said, data, column, data_column)
+
+    def block_filter(self) -> frozenset[int]:
+        """States that `name[property=value,...]` or `#tag` stands for: properties that are not said may be anything."""
+        column = self.column
+        if self.peek() == "#":
+            members = self.tag() & BLOCKS.keys()
+            if not members:
+                raise self.error("no blocks have this tag", column)
+            return frozenset(state for name in members for state in _states(name))
+        given = self.block()
+        if given.data is not None:
+            raise self.error("blocks are told apart by name and properties, not by data", given.data_column)
+        wanted = given.said.items()
+        return frozenset(state for state in _states(name_of(given.state)) if wanted <= properties_of(state).items())
+
+    def tag(self) -> frozenset[str]:
+        """`#tag`: names of items and blocks."""
+        column = self.column
+        name = self.name("a tag").removeprefix("#")
+        if name not in TAGS:
+            raise self.unknown("tag", name, TAGS, column)
+        return TAGS[name]
+
+    def item(self, *, or_air: bool = False) -> ItemGiven | None:
+        """`name{NBT}`; None for `air`, where that is allowed."""
+        column = self.column
+        name = self.known("item", {*ITEMS, "air"})
+        if name == "air":
+            if or_air:
+                return None
+            raise self.error("air is not an item; name something that can be carried", column)
+        item = ITEMS[name]
+        if self.peek() != "{":
+            return ItemGiven(item, 0, None, column)
+        data_column = self.column
+        try:
+            damage, tag = tag_of(item, self.compound("its data"))
+        except WorldError as error:
+            raise error if isinstance(error, CommandError) else self.error(str(error), data_column) from None
+        return ItemGiven(item, damage, tag, column)
+
+
+def _states(name: str) -> range:
+    block = BLOCKS[name]
+    return range(block.first, block.first + block.num_states)
+
+
+def whole(value: Any, what: str, least: int, most: int) -> int:
+    """A number of NBT, checked.
+
+    Raises:
+        WorldError: If it is something else, or out of range.
+    """
+    if isinstance(value, str) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
+        raise WorldError(f"{what} is a whole number from {least} to {most}, got {str(value)[:40]!r}")
+    return int(value)
+
+
+def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
+    """NBT that is a compound of some names only.
+
+    Raises:
+        WorldError: If it is no compound.
+        UnknownNameError: With the nearest name.
+    """
+    if not isinstance(data, dict):
+        raise WorldError(f"{what} is data in braces, got {str(data)[:40]!r}")
+    for key in data:
+        if key not in keys:
+            raise unknown_name(f"data of {what}", key[:100], keys)
+    return data
+
+
+def spoken(text: Any, what: str) -> str:
+    """What a text component says: `'{"text":"Bob"}'`, `'"Bob"'` or just `Bob`.
+
+    Raises:
+        WorldError: If it is none.
+    """
+    if not isinstance(text, str):
+        raise WorldError(f"{what} is a text, got {str(text)[:40]!r}")
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    parts = value if isinstance(value, list) else [value]
+    said = "".join(str(part.get("text", "")) if isinstance(part, dict) else str(part) for part in parts)
+    if any("\ud800" <= letter <= "\udfff" for letter in said):
+        raise WorldError(f"{what} has half a character (a lone surrogate), which no text can hold")
+    return said[:200]
+
+
+def tag_of(item: Item, data: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
+    """The damage of an item, and the rest of its NBT as `Stack.tag` has it.
+
+    A name goes to `name`; enchantments and potions lose their `minecraft:`.
+
+    Raises:
+        WorldError: If a value does not fit.
+        UnknownNameError: If an enchantment is unknown.
+    """
+    tag = dict(data)
+    damage = 0
+    if "Damage" in tag:
+        most = max(0, item.durability - 1)
+        damage = whole(tag.pop("Damage"), f"Damage of {item.name}", 0, most)
+    for key in ("Enchantments", "StoredEnchantments"):
+        if key in tag:
+            tag[key] = [_enchantment(entry) for entry in _list(tag[key], key)]
+    if "display" in tag:
+        display = dict(known_keys(tag["display"], "display", ("Name", "Lore", "color")))
+        if "Name" in display:
+            tag["name"] = spoken(display.pop("Name"), "a name")
+        tag["display"] = display
+        if not display:
+            del tag["display"]
+    if "Potion" in tag:
+        tag["Potion"] = str(tag["Potion"]).removeprefix("minecraft:")
+    return damage, tag or None
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise WorldError(f"{what} is a list in brackets, got {str(value)[:40]!r}")
+    return value
+
+
+def _enchantment(entry: Any) -> dict[str, Any]:
+    entry = known_keys(entry, "an enchantment", ("id", "lvl"))
+    name = str(entry.get("id", "")).removeprefix("minecraft:")
+    if name not in ENCHANTMENTS:
+        raise unknown_name("enchantment", name[:100], ENCHANTMENTS)
+    return {"id": name, "lvl": whole(entry.get("lvl", 1), "lvl of an enchantment", 1, 255)}
+
+
+def stack_of(data: Any, what: str = "an item", *, most: int | None = None, also: tuple[str, ...] = ()) -> Stack:
+    """The stack that NBT such as `{id:"minecraft:stone",Count:4b}` stands for.
+
+    Args:
+        most: How many at a time; as many as share a slot if None.
+        also: Names that may stand there besides.
+
+    Raises:
+        WorldError: If it is none.
+        UnknownNameError: If there is no such item, with the nearest name.
+    """
+    data = known_keys(data, what, ("id", "Count", "tag", *also))
+    name = data.get("id")
+    if not isinstance(name, str):
+        raise WorldError(f'{what} has an id, such as id:"minecraft:stone", got {str(data)[:60]}')
+    name = name.removeprefix("minecraft:")
+    if name not in ITEMS or name == "air":
+        raise unknown_name("item", name[:100], ITEMS)
+    item = ITEMS[name]
+    count = whole(data.get("Count", 1), f"Count of {name}", 1, item.stack if most is None else most)
+    tag = data.get("tag", {})
+    if not isinstance(tag, dict):
+        raise WorldError(f"tag of {name} is data in braces, got {str(tag)[:40]!r}")
+    damage, rest = tag_of(item, tag)
+    return Stack(name, count, damage, rest)

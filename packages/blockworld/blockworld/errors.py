@@ -1,0 +1,30 @@
+"""What the world says when it is asked for something it does not have."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class WorldError(Exception):
+    """Something about the world that cannot be; the world is as it was before."""
+
+
+class UnknownNameError(WorldError):
+    """A name that the world does not know; the text offers the nearest ones."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """The error for a mistyped name, with the nearest known names.
+
+    >>> print(unknown_name("item", "stik", ["stick", "stone"]))
+    unknown item 'stik'; did you mean 'stick'?
+    """
+    names = sorted(set(known))
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    likeness = [difflib.SequenceMatcher(None, name, candidate).ratio() for candidate in near]
+    near = [candidate for candidate, ratio in zip(near, likeness, strict=True) if ratio > likeness[0] - 0.1]
+    if near:
+        return UnknownNameError(f"unknown {kind} {name!r}; did you mean " + " or ".join(map(repr, near)) + "?")
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return UnknownNameError(f"unknown {kind} {name!r}; known: {listed}" if names else f"unknown {kind} {name!r}")

@@ -1,0 +1,125 @@
+"""What became different in a grid since one last asked: for whoever has all the blocks elsewhere, and wants only the news.
+
+>>> grid = Grid(np.zeros((32, 32, 32), np.uint16))
+>>> changes = Changes(grid)
+>>> _ = grid.set(1, 2, 3, 1)
+>>> news = changes.take()
+>>> news.cells.tolist(), news.states.tolist()
+([1122], [1])
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from blockworld.grid.grid import SQUARE, Grid
+
+
+class News(NamedTuple):
+    """Cells that are different now. A cell's number is (x * SZ + z) * SY + y; numbers ascend.
+
+    Attributes:
+        cells: Whose block is another one: uint32, shape (N,).
+        states: What is there now: uint16, shape (N,).
+        lit: Whose light is another one: uint32, shape (M,).
+        lights: Their light now, as in `Grid.light`: uint8, shape (M,).
+    """
+
+    cells: np.ndarray
+    states: np.ndarray
+    lit: np.ndarray
+    lights: np.ndarray
+
+
+NOTHING = News(np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.uint32), np.empty(0, np.uint8))
+
+
+class Changes:
+    """Watches a grid, for as long as it lives itself; several may watch the same one. A fork or a restored world has another
+    grid, which nobody watches yet.
+
+    Args:
+        grid: What is watched from now on. It notes which squares of columns were touched; only those are compared, with a copy.
+
+    Attributes:
+        grid: As above.
+    """
+
+    def __init__(self, grid: Grid) -> None:
+        self.grid = grid
+        self._touched = grid.untouched()
+        known = grid.copy()
+        self._known = known.blocks, known.light
+        self._num_touches = grid.num_touches
+        grid.watched.append(self._touched)
+        weakref.finalize(self, _forget, grid.watched, self._touched)
+
+    def take(self) -> News:
+        """What differs from what was there at the last call, or when watching began."""
+        if self._num_touches == self.grid.num_touches:
+            return NOTHING
+        self._num_touches = self.grid.num_touches
+        news: list[np.ndarray] = []
+        for now, known, touched in zip((self.grid.blocks, self.grid.light), self._known, self._touched[:2], strict=True):
+            cells, values = _differing(now, known, touched)
+            known.reshape(-1)[cells] = values
+            news += cells, values
+        self._touched[:] = False
+        return News(*news)
+
+
+def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of blocks, light and skip, all in which a grid differs from the one that it was copied from at first: numbers of cells,
+    ascending, and what is there now."""
+    pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
+    return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]
+
+
+def apply(found: Iterable[tuple[bytes, bytes]], grid: Grid) -> None:
+    """The inverse of `differences`, from the bytes of its arrays, for a grid that is as the first one."""
+    for array, touched, (numbers, values) in zip((grid.blocks, grid.light, grid.skip), grid.touched, found, strict=True):
+        cells = np.frombuffer(numbers, np.uint32)
+        array.reshape(-1)[cells] = np.frombuffer(values, array.dtype)
+        x, z = np.divmod(cells // grid.size[1], grid.size[2])
+        touched[x // SQUARE + 1, z // SQUARE + 1] = True
+
+
+def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
+    watched[:] = [other for other in watched if other is not touched]
+
+
+@njit(cache=True)
+def _differing(now, known, touched):
+    """Ascending numbers of cells in touched squares that differ, and what is there now."""
+    if not touched.any():
+        return np.empty(0, np.uint32), np.empty(0, now.dtype)
+    sx, sz, sy = now.shape
+    columns = np.empty(sx * sz, np.uint32)
+    num_columns = num_cells = 0
+    for x in range(sx):
+        for square in range(touched.shape[1] - 2):
+            if not touched[x // SQUARE + 1, square + 1]:
+                continue
+            for z in range(square * SQUARE, min(sz, square * SQUARE + SQUARE)):
+                num = 0
+                for y in range(sy):
+                    num += now[x, z, y] != known[x, z, y]
+                if num:
+                    columns[num_columns] = x * sz + z
+                    num_columns += 1
+                    num_cells += num
+    cells, values = np.empty(num_cells, np.uint32), np.empty(num_cells, now.dtype)
+    i = 0
+    for column in columns[:num_columns]:
+        x, z = column // sz, column % sz
+        for y in range(sy):
+            if now[x, z, y] != known[x, z, y]:
+                values[i] = now[x, z, y]
+                cells[i] = column * sy + y
+                i += 1
+    return cells, values

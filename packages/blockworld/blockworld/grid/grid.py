@@ -1,0 +1,172 @@
+"""The blocks themselves: three arrays over the cells, kept in step by whoever changes one.
+
+Arrays are indexed [x, z, y] with y fastest, so that a column lies together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blockworld.errors import WorldError
+from blockworld.grid import light
+from blockworld.grid.memory import Original
+from blockworld.registry.blocks import AIR, NUM_STATES, state_of
+
+SIZE = (256, 128, 256)
+"""Cells east-west, up, north-south."""
+BEDROCK = state_of("bedrock")
+MAX_SKIP = 16
+SQUARE = 16
+"""Columns a side of what is noted as touched at once."""
+_LIGHT_REACH = 15
+
+
+class Grid:
+    """A finite box of blocks with their light.
+
+    Args:
+        blocks: uint16, shape (SX, SZ, SY): a state per cell; taken over, not copied.
+
+    Attributes:
+        size: (SX, SY, SZ).
+        blocks: As above. Change cells by `set` and `fill` only: light and skip must follow.
+        light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
+        skip: uint8, shape (SX, SZ, SY): 0 where there is a block; in air, a number of cells (at most `MAX_SKIP`) not above the
+            Chebyshev distance to the nearest block: how far a ray may jump.
+        touched: Squares of columns whose blocks [0], light [1] and skip [2] may be others than those of the grid that this one
+            was copied from, at first: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
+        watched: The same of each `changes.Changes`, since it last asked.
+        num_touches: How often something was touched.
+    """
+
+    def __init__(self, blocks: np.ndarray) -> None:
+        sx, sz, sy = blocks.shape
+        self.size = (sx, sy, sz)
+        self.blocks = blocks
+        self.light = light.lit(blocks)
+        self.skip = light.distances(blocks, MAX_SKIP)
+        self.touched = self.untouched()
+        self.watched: list[np.ndarray] = []
+        self.num_touches = 0
+        self._original: Original | None = None
+
+    @classmethod
+    def of(cls, arrays: tuple[np.ndarray, ...], original: Original | None = None) -> Grid:
+        """A grid of blocks, light and skip that are known already; they are taken over."""
+        grid = cls.__new__(cls)
+        grid.blocks, grid.light, grid.skip = arrays
+        sx, sz, sy = grid.blocks.shape
+        grid.size, grid.watched, grid.num_touches, grid._original = (sx, sy, sz), [], 0, original
+        grid.touched = grid.untouched()
+        return grid
+
+    def untouched(self) -> np.ndarray:
+        """As `touched` of a grid in which nothing has changed."""
+        sx, _, sz = self.size
+        return np.zeros((3, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
+
+    def frozen(self) -> Grid:
+        """A grid that stays as this one is now; copies of it take memory only where they become different."""
+        original = Original(self.blocks, self.light, self.skip)
+        return Grid.of(original.arrays, original)
+
+    def copy(self) -> Grid:
+        """A grid of its own with the same cells, which nobody watches."""
+        now, original = (self.blocks, self.light, self.skip), self._original
+        if original is None:
+            copy = Grid.of(tuple(array.copy() for array in now), None)
+        else:
+            copy = Grid.of(original.copies(now if self.blocks is not original.arrays[0] else None), original)
+        copy.touched[:] = self.touched
+        return copy
+
+    def inside(self, x: int, y: int, z: int) -> bool:
+        """Whether there is such a cell."""
+        sx, sy, sz = self.size
+        return 0 <= x < sx and 0 <= y < sy and 0 <= z < sz
+
+    def get(self, x: int, y: int, z: int) -> int:
+        """The state of a cell; outside it is air above and bedrock elsewhere, so that nothing walks out."""
+        sx, sy, sz = self.size
+        if 0 <= x < sx and 0 <= z < sz:
+            if 0 <= y < sy:
+                return int(self.blocks[x, z, y])
+            return AIR if y >= sy else BEDROCK
+        return BEDROCK
+
+    def set(self, x: int, y: int, z: int, state: int) -> int:
+        """Put a state into a cell, light and skip included; returns the one that was there.
+
+        Raises:
+            WorldError: If there is no such cell.
+        """
+        if not self.inside(x, y, z):
+            sx, sy, sz = self.size
+            raise WorldError(f"there is no block at {x} {y} {z}: the world reaches from 0 0 0 to {sx - 1} {sy - 1} {sz - 1}")
+        before = int(self.blocks[x, z, y])
+        if before != state:
+            self.blocks[x, z, y] = state
+            light.relight(self.blocks, self.light, x, y, z, before, state)
+            light.update_distances(self.skip, x, y, z, before, state)
+            self._touch(x, z, x, z, bool(light.LIGHTING[before] != light.LIGHTING[state]))
+        return before
+
+    def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
+        """Put a state into every cell of a box, both corners included, in any order; returns how many cells changed.
+
+        Light and skip are brought up to date once for the whole box; neighbours are not told (see `World.set_block`).
+
+        Raises:
+            WorldError: If the box is not inside the world, or there is no such state.
+        """
+        (x0, x1), (y0, y1), (z0, z1) = sorted((x0, x1)), sorted((y0, y1)), sorted((z0, z1))
+        if not (self.inside(x0, y0, z0) and self.inside(x1, y1, z1)):
+            sx, sy, sz = self.size
+            raise WorldError(
+                f"the box from {x0} {y0} {z0} to {x1} {y1} {z1} is not inside the world, which reaches from 0 0 0 to "
+                f"{sx - 1} {sy - 1} {sz - 1}"
+            )
+        if not 0 <= state < NUM_STATES:
+            raise WorldError(f"there is no block state {state}: they are numbered from 0 to {NUM_STATES - 1}")
+        box = self.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
+        num_changed = int(np.count_nonzero(box != state))
+        if num_changed:
+            box[...] = state
+            self.changed_box(x0, y0, z0, x1, y1, z1)
+        return num_changed
+
+    def changed_box(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int) -> None:
+        """Bring light and skip up to date after `blocks` was written to directly within a box, both corners included."""
+        light.relight_box(self.blocks, self.light, x0, y0, z0, x1, y1, z1)
+        light.distances_box(self.blocks, self.skip, x0, z0, x1, z1, MAX_SKIP)
+        self._touch(x0, z0, x1, z1)
+
+    def changed_cells(self, cells: np.ndarray) -> None:
+        """The same for single cells: int32, shape (N,), each x << 20 | z << 10 | y."""
+        light.relight_cells(self.blocks, self.light, cells)
+        light.update_distances_of(self.blocks, self.skip, cells)
+        for column in np.unique(cells >> 10).tolist():
+            self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
+
+    def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
+        """Note that blocks of these columns have changed, and light and skip as far as theirs reach."""
+        self.num_touches += 1
+        for kind, reach in enumerate((0, _LIGHT_REACH, MAX_SKIP)):
+            if kind == 1 and not lit:
+                continue
+            x, end_x = (x0 - reach) // SQUARE + 1, (x1 + reach) // SQUARE + 2
+            z, end_z = (z0 - reach) // SQUARE + 1, (z1 + reach) // SQUARE + 2
+            for touched in (self.touched, *self.watched):
+                touched[kind, x:end_x, z:end_z] = True
+
+    def top(self, x: int, z: int) -> int:
+        """Height of the highest cell of a column that is not air; -1 if there is none."""
+        cells = np.flatnonzero(self.blocks[x, z])
+        return int(cells[-1]) if cells.size else -1
+
+    def lights(self, x: int, y: int, z: int) -> tuple[int, int]:
+        """Sky and block light of a cell, 0 to 15 each; full sky outside."""
+        if not self.inside(x, y, z):
+            return 15, 0
+        value = int(self.light[x, z, y])
+        return value >> 4, value & 15

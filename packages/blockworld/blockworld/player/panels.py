@@ -1,0 +1,111 @@
+"""Where everything lies on the screens: sizes and places in GUI pixels, as in the game's 1.16."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from blockworld.errors import unknown_name
+from blockworld.state import ARMOUR, OFFHAND
+
+FRAME = (640, 360)
+"""GUI pixels of the whole frame."""
+NUM_OFFERS_SHOWN = 7
+GRID_WIDTH: Mapping[str, int] = {"inventory": 2, "crafting_table": 3}
+"""Of screens at which things are crafted."""
+
+KINDS = (
+    "inventory",
+    "crafting_table",
+    "chest",
+    "large_chest",
+    "barrel",
+    "shulker_box",
+    "dispenser",
+    "hopper",
+    "furnace",
+    "blast_furnace",
+    "smoker",
+    "stonecutter",
+    "villager",
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Something on a panel that can be clicked.
+
+    Attributes:
+        x, y: Upper left, in GUI pixels from the panel's.
+        owner: `player` (index: slot of the player), `container` (slot of the block), `craft` (what goes into a grid, a
+            stonecutter or a trade), `result` (what comes out of one), `option` (what a stonecutter can make, a villager's
+            offer), `scroll` (0 up, 1 down a list of offers).
+        width, height: Without the border of one pixel that belongs to a slot too.
+    """
+
+    x: int
+    y: int
+    owner: str
+    index: int
+    width: int = 16
+    height: int = 16
+
+
+class Panel(NamedTuple):
+    """How a kind of screen looks: its size in GUI pixels and what lies on it."""
+
+    width: int
+    height: int
+    places: tuple[Place, ...]
+
+
+@cache
+def panel(kind: str) -> Panel:
+    """Size and places of a kind of screen, as in the game's 1.16.
+
+    Raises:
+        UnknownNameError: If there is no such kind.
+    """
+    if kind not in KINDS:
+        raise unknown_name("screen", kind[:100], KINDS)
+    places: list[Place] = []
+
+    def block(x: int, y: int, columns: int, rows: int, owner: str) -> None:
+        places.extend(Place(x + 18 * (i % columns), y + 18 * (i // columns), owner, i) for i in range(columns * rows))
+
+    if kind in ("chest", "barrel", "shulker_box", "large_chest"):
+        rows = 6 if kind == "large_chest" else 3
+        block(8, 18, 9, rows, "container")
+        return Panel(176, 114 + 18 * rows, (*places, *_carried(8, 31 + 18 * rows)))
+    if kind == "hopper":
+        block(44, 20, 5, 1, "container")
+        return Panel(176, 133, (*places, *_carried(8, 51)))
+    if kind == "villager":
+        places += [Place(136, 37, "craft", 0), Place(162, 37, "craft", 1), Place(220, 37, "result", 0)]
+        places += [Place(5, 18 + 20 * i, "option", i, 88, 20) for i in range(NUM_OFFERS_SHOWN)]
+        places += [Place(94, 18, "scroll", 0, 6, 69), Place(94, 88, "scroll", 1, 6, 69)]
+        return Panel(276, 166, (*places, *_carried(108, 84)))
+    if kind == "inventory":
+        block(98, 18, 2, 2, "craft")
+        places.append(Place(154, 28, "result", 0))
+        places += [Place(8, 8 + 18 * i, "player", ARMOUR + 3 - i) for i in range(4)]
+        places.append(Place(77, 62, "player", OFFHAND))
+    elif kind == "crafting_table":
+        block(30, 17, 3, 3, "craft")
+        places.append(Place(124, 35, "result", 0))
+    elif kind == "dispenser":
+        block(62, 17, 3, 3, "container")
+    elif kind == "stonecutter":
+        places += [Place(20, 33, "craft", 0), Place(143, 33, "result", 0)]
+        places += [Place(52 + 16 * (i % 4), 15 + 18 * (i // 4), "option", i, 16, 18) for i in range(12)]
+    else:
+        places += [Place(x, y, "container", i) for i, (x, y) in enumerate(((56, 17), (56, 53), (116, 35)))]
+    return Panel(176, 166, (*places, *_carried(8, 84)))
+
+
+def _carried(x: int, y: int) -> list[Place]:
+    """Main slots and, 4 pixels below, the hotbar."""
+    main = [Place(x + 18 * (i % 9), y + 18 * (i // 9), "player", 9 + i) for i in range(27)]
+    return main + [Place(x + 18 * i, y + 58, "player", i) for i in range(9)]

@@ -1,0 +1,345 @@
+"""Screens: the player's own, and those of blocks and villagers. A cursor moved by the camera clicks on slots.
+
+Coordinates are GUI pixels from the upper left of the screen's panel, which lies in the middle of a frame of 640 x 360 such
+pixels (`panels.FRAME`; frames of other sizes scale it). Panels and slots lie as in the game: 176 x 166, a chest 176 x 168.
+
+While a screen is open the camera moves the cursor: MineRL turns a camera action into `2400 / 360` mouse pixels per degree, so 1
+degree is 6.67 GUI pixels here, yaw to the right and pitch down. Then, on the tick a key goes down (never while it is held):
+
+* attack: left click: pick up, put down, swap or add; outside the panel it throws what is held. With sneak: quick-move.
+* use: right click: pick up the larger half, or put down one.
+* hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that one. drop: throw one of it; with sprint all.
+* inventory or esc: close. What lies in the grid or on the cursor goes back to the player, or to the ground if there is no room.
+
+`step` returns True when a screen took the action, so that nothing else moves and an esc that closes a screen ends no episode.
+
+Differences: dragging over several slots and collecting by a double click are left out. Anvils, enchanting tables, brewing
+stands and other blocks that need more than slots have no screen: `open_block` returns False.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from blockworld.errors import WorldError, unknown_name
+from blockworld.player import clicks, inventory
+from blockworld.player.inventory import Slots
+from blockworld.player.panels import FRAME, KINDS, Panel, Place, panel
+from blockworld.registry import containers, trades
+from blockworld.registry.blocks import name_of
+from blockworld.state import OFFHAND, Action, Position, Stack
+
+if TYPE_CHECKING:
+    from blockworld.world import World
+
+PIXELS_PER_DEGREE = 2400 / 360
+"""Of camera action, as MineRL 1.0 has it."""
+REACH = 8.0
+"""Blocks; further from its block a screen closes."""
+_NUM_INPUTS = {"inventory": 4, "crafting_table": 9, "stonecutter": 1, "villager": 2}
+
+
+class Turn(NamedTuple):
+    """What to add to an action to move the cursor: degrees of yaw and pitch."""
+
+    yaw: float
+    pitch: float
+
+
+@dataclass
+class Screen:
+    """An open screen.
+
+    Attributes:
+        kind: One of `KINDS`.
+        position: Of its block; None of the player's own and of a villager.
+        entity: Id of the villager; -1 without.
+        blocks: All blocks whose slots are shown: two of a large chest.
+        x, y: The cursor, GUI pixels from the upper left of the panel.
+        craft: What lies in the grid, the stonecutter or the trade.
+        choice: The chosen option of a stonecutter, or offer; -1 for none.
+        chosen_for: The stone that lay in the stonecutter then; with another one the choice is void.
+        scroll: The first offer shown.
+        before: Keys that were down in the tick before.
+    """
+
+    kind: str
+    position: Position | None = None
+    entity: int = -1
+    blocks: list[Position] = field(default_factory=list)
+    x: float = 88.0
+    y: float = 83.0
+    craft: Slots = field(default_factory=list)
+    choice: int = -1
+    chosen_for: str = ""
+    scroll: int = 0
+    before: list[str] = field(default_factory=list)
+
+    @property
+    def panel(self) -> Panel:
+        """Its size and places."""
+        return panel(self.kind)
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """Where the panel's upper left lies in the frame, GUI pixels."""
+        return (FRAME[0] - self.panel.width) // 2, (FRAME[1] - self.panel.height) // 2
+
+    @property
+    def hovered(self) -> int | None:
+        """The place under the cursor, by its number in `slots`."""
+        return slot_at(self, self.x, self.y)
+
+    def state(self) -> dict[str, Any]:
+        """JSON values from which `load` makes the screen again."""
+        return asdict(self) | {"craft": inventory.dump(self.craft)}
+
+    @classmethod
+    def load(cls, state: Mapping[str, Any]) -> Screen:
+        """The inverse of `state`.
+
+        Raises:
+            UnknownNameError: If there is no such kind of screen.
+            WorldError: If the state is of something else.
+        """
+        if state.get("kind") not in KINDS:
+            raise unknown_name("screen", str(state.get("kind"))[:100], KINDS)
+        fields = dict(state)
+        try:
+            fields["craft"] = inventory.load(fields["craft"])
+            fields["blocks"] = [(int(x), int(y), int(z)) for x, y, z in fields["blocks"]]
+            fields["position"] = None if fields["position"] is None else tuple(fields["position"])
+            return cls(**fields)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WorldError(f"not the state of a screen ({error}); give what Screen.state() returned") from None
+
+
+# What the renderer and scripted agents ask.
+
+
+def slots(screen: Screen) -> tuple[Place, ...]:
+    """All places of a screen; their order numbers them."""
+    return screen.panel.places
+
+
+def slot_at(screen: Screen, x: float, y: float) -> int | None:
+    """The place at a point, by its number in `slots`; None if there is none."""
+    for number, place in enumerate(screen.panel.places):
+        border = 1 if (place.width, place.height) == (16, 16) else 0
+        if -border <= x - place.x < place.width + border and -border <= y - place.y < place.height + border:
+            return number
+    return None
+
+
+def find(screen: Screen, owner: str, index: int = 0) -> int:
+    """The number of a place, such as `find(screen, "player", 0)`: the first slot of the hotbar.
+
+    Raises:
+        WorldError: If the screen has no such place.
+    """
+    for number, place in enumerate(screen.panel.places):
+        if (place.owner, place.index) == (owner, index):
+            return number
+    raise WorldError(f"the {screen.kind} screen has no place {index} of owner {owner!r}; see screens.slots(screen)")
+
+
+def pointer(screen: Screen, x: float, y: float) -> None:
+    """Put the cursor to a point, GUI pixels from the panel's upper left; kept within the frame."""
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise WorldError(f"the cursor cannot be at {x}, {y}; give GUI pixels")
+    left, top = screen.corner
+    screen.x = min(max(float(x), -left), FRAME[0] - 1 - left)
+    screen.y = min(max(float(y), -top), FRAME[1] - 1 - top)
+
+
+def turn_within(screen: Screen, turn: Turn, shown: tuple[float, float]) -> Turn:
+    """The turn that moves the cursor as far over a magnified picture as `turn` does over the whole frame, and not out of it.
+
+    Args:
+        turn: Of the mouse.
+        shown: GUI pixels, (width, height), that the picture shows around the panel; see `hud.shown`.
+    """
+    share = shown[0] / FRAME[0]
+    to = [0.0, 0.0]
+    for axis, (at, degrees, panel_side) in enumerate(
+        ((screen.x, turn.yaw, screen.panel.width), (screen.y, turn.pitch, screen.panel.height))
+    ):
+        low = (panel_side - shown[axis]) / 2
+        to[axis] = min(max(at + degrees * share * PIXELS_PER_DEGREE, low), low + shown[axis] - 1) - at
+    return Turn(to[0] / PIXELS_PER_DEGREE, to[1] / PIXELS_PER_DEGREE)
+
+
+def path_to(screen: Screen, slot: int) -> Turn:
+    """How far to turn the camera so that the cursor comes to the middle of a place; may be split over several actions.
+
+    Args:
+        slot: Number of the place in `slots`, as `find` gives it.
+
+    Raises:
+        WorldError: If there is no such place.
+    """
+    if not 0 <= slot < len(screen.panel.places):
+        raise WorldError(f"the {screen.kind} screen has places 0 to {len(screen.panel.places) - 1}, got {slot}")
+    place = screen.panel.places[slot]
+    dx, dy = place.x + place.width / 2 - screen.x, place.y + place.height / 2 - screen.y
+    return Turn(dx / PIXELS_PER_DEGREE, dy / PIXELS_PER_DEGREE)
+
+
+def stack_in(world: World, screen: Screen, slot: int) -> Stack | None:
+    """What a place shows: its stack, what would come out, or what an option makes; None if it is empty."""
+    place = screen.panel.places[slot]
+    if place.owner == "result":
+        return clicks.result(world, screen)
+    if place.owner == "option":
+        index = place.index
+        if screen.kind == "stonecutter":
+            made = clicks.cuttings(screen)
+            return made[index] if index < len(made) else None
+        offered = clicks.offers(world, screen)
+        index += screen.scroll
+        return trades.sold(offered[index]) if index < len(offered) else None
+    if place.owner == "scroll":
+        return None
+    store, index = clicks.store_of(world, screen, place)
+    return store[index]
+
+
+# Opening and closing.
+
+
+def screen_of_block(name: str) -> str | None:
+    """The kind of screen that using a block opens; None if it has none."""
+    return name if name in ("crafting_table", "stonecutter") else containers.kind_of_block(name)
+
+
+def open_block(world: World, position: Position) -> bool:
+    """Open the screen of the block at a position; False, and nothing happens, if it has none."""
+    kind = screen_of_block(name_of(world.grid.get(*position)))
+    if kind is not None:
+        open(world, kind, position)
+    return kind is not None
+
+
+def open(world: World, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
+    """Open a screen; one that is open is closed first.
+
+    The keys of the action that opened it count as held, so that they do not click too.
+
+    Args:
+        kind: One of `KINDS`; a chest becomes `large_chest` by itself.
+        position: Of its block.
+        entity: Id of a villager.
+
+    Raises:
+        UnknownNameError: If there is no such kind of screen.
+        WorldError: If its block or villager is missing.
+    """
+    if kind not in KINDS:
+        raise unknown_name("screen", kind[:100], KINDS)
+    blocks: list[Position] = []
+    if kind == "villager":
+        if entity not in world.extras or "offers" not in world.extras[entity]:
+            raise WorldError(f"entity {entity} has nothing to trade; give the id of a villager with offers")
+    elif kind not in ("inventory", "crafting_table", "stonecutter"):
+        wanted = "chest" if kind == "large_chest" else kind
+        if position is None or screen_of_block(name_of(world.grid.get(*position))) != wanted:
+            raise WorldError(f"there is no {kind} at {position} to open")
+        blocks = list(containers.halves(world, position))
+        for half in blocks:
+            containers.at(world, half)
+        if kind in ("chest", "large_chest"):
+            kind = "large_chest" if len(blocks) == 2 else "chest"
+    if world.screen is not None:
+        close(world)
+    size = panel(kind)
+    screen = Screen(kind, position, entity, blocks, size.width / 2, size.height / 2)
+    screen.craft = [None] * _NUM_INPUTS.get(kind, 0)
+    screen.before = [*Action._fields[:-2], *(f"hotbar.{number}" for number in range(1, 10))]
+    world.screen = screen
+    return screen
+
+
+def close(world: World) -> None:
+    """Close the open screen, if there is one; what lay in it loose goes to the player, else to the ground."""
+    screen = world.screen
+    if screen is None:
+        return
+    for stack in (*screen.craft, world.player.held):
+        if stack is not None:
+            clicks.give_back(world, stack)
+    world.player.held = None
+    world.screen = None
+
+
+# One tick.
+
+
+def keys_down(action: Action) -> list[str]:
+    """Names of the keys an action holds."""
+    down = [name for name in Action._fields[:-2] if name != "hotbar" and getattr(action, name)]
+    return [*down, f"hotbar.{action.hotbar}"] if action.hotbar else down
+
+
+def step(world: World, action: Action) -> bool:
+    """Let an action work on the open screen, if there is one.
+
+    Returns:
+        Whether it did: nothing else of the action counts then, also in the tick that closes the screen.
+    """
+    screen = world.screen
+    if screen is None:
+        return False
+    if not _still_there(world, screen):
+        close(world)
+        return True
+    pointer(screen, screen.x + action.camera_yaw * PIXELS_PER_DEGREE, screen.y + action.camera_pitch * PIXELS_PER_DEGREE)
+    down = keys_down(action)
+    pressed = [name for name in down if name not in screen.before]
+    screen.before = down
+    if "inventory" in pressed or "esc" in pressed:
+        close(world)
+        return True
+    if "attack" in pressed:
+        clicks.click(world, screen, quick=action.sneak)
+    if "use" in pressed:
+        clicks.click(world, screen, right=True, quick=action.sneak)
+    if world.player.held is None:
+        for name in pressed:
+            if name.startswith("hotbar."):
+                clicks.exchange(world, screen, int(name[7:]) - 1)
+        if "swap_hands" in pressed:
+            clicks.exchange(world, screen, OFFHAND)
+        if "drop" in pressed:
+            clicks.throw_hovered(world, screen, whole=action.sprint)
+    if screen.kind == "stonecutter" and (screen.craft[0] is None or screen.craft[0].item != screen.chosen_for):
+        screen.choice = -1
+    return True
+
+
+def _still_there(world: World, screen: Screen) -> bool:
+    """Whether the player lives, and the block or villager is where it was, in reach."""
+    player = world.player
+    if player.dead:
+        return False
+    if screen.kind == "villager":
+        rows = np.flatnonzero((world.entities["id"] == screen.entity) & (world.entities["kind"] >= 0))
+        if not rows.size:
+            return False
+        one = world.entities[int(rows[0])]
+        place = (float(one["x"]), float(one["y"]), float(one["z"]))
+    elif screen.position is not None:
+        if screen.blocks and any(half not in world.containers for half in screen.blocks):
+            return False
+        kind = screen_of_block(name_of(world.grid.get(*screen.position)))
+        if kind != ("chest" if screen.kind == "large_chest" else screen.kind):
+            return False
+        x, y, z = screen.position
+        place = (x + 0.5, y + 0.5, z + 0.5)
+    else:
+        return True
+    return math.dist(place, (player.x, player.y, player.z)) <= REACH

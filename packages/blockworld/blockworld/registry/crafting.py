@@ -1,0 +1,319 @@
+"""What becomes of items laid into a grid: the 1,198 recipes of Minecraft 1.16.2's table, and the special ones people use.
+
+The table lists a recipe once for every wood or stone that will do; recipes of one shape and result are joined here, so that
+a chest may be made of mixed planks, as in the game. Shaped recipes match anywhere in the grid and mirrored.
+
+>>> match(["oak_planks", "birch_planks", "oak_planks", "oak_planks"], 2).stack
+Stack(item='crafting_table', count=1, damage=0, tag=None)
+>>> match([None, None, "coal", None, None, "stick"] + 3 * [None], 3).stack.count
+4
+
+Differences: cloning maps and written books, extending maps, firework stars, tipped arrows, dyeing leather, painting shields and
+banners are not made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import product
+
+from blockworld.errors import WorldError
+from blockworld.registry.facts import table
+from blockworld.registry.items import BY_NAME, COLOURS, ITEMS, TAGS, copied, item_named
+from blockworld.state import Stack
+
+Names = tuple[str | None, ...]
+Choice = frozenset[str]
+"""Items of which any will do in one place."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How something is made at a crafting grid.
+
+    Attributes:
+        item, count: What comes out.
+        height, width: Of the shape, in slots; 0 of a shapeless recipe.
+        cells: What goes where, row by row, None for an empty slot; of a shapeless recipe what goes in, in any order.
+    """
+
+    item: str
+    count: int
+    height: int
+    width: int
+    cells: tuple[Choice | None, ...]
+
+    @property
+    def shaped(self) -> bool:
+        """Whether places matter."""
+        return self.height > 0
+
+    @property
+    def ingredients(self) -> tuple[Choice, ...]:
+        """What is needed, an entry per piece."""
+        return tuple(cell for cell in self.cells if cell is not None)
+
+    def grid(self, width: int = 3) -> list[Choice | None]:
+        """The recipe laid out from the upper left of a grid `width` slots wide and high.
+
+        Raises:
+            WorldError: If it does not fit.
+        """
+        if (self.shaped and max(self.height, self.width) > width) or len(self.ingredients) > width * width:
+            raise WorldError(f"{self.item} does not fit a {width} x {width} grid; use a crafting table")
+        laid: list[Choice | None] = [None] * (width * width)
+        for index, cell in enumerate(self.cells):
+            row, column = divmod(index, self.width) if self.shaped else divmod(index, width)
+            laid[row * width + column] = cell
+        return laid
+
+
+@dataclass(frozen=True)
+class Craft:
+    """What a filled grid gives.
+
+    Attributes:
+        stack: What comes out.
+        remainders: An entry per slot of the grid: the item that stays behind when one piece is used up, such as a bucket.
+        recipe: How; None of the special ones.
+    """
+
+    stack: Stack
+    remainders: tuple[str | None, ...]
+    recipe: Recipe | None
+
+
+def _read() -> tuple[Recipe, ...]:
+    """The table, with recipes joined that differ only in which of several items will do."""
+    shaped: dict[tuple[str, int, int, int, tuple[bool, ...]], list[Names]] = {}
+    shapeless: list[Recipe] = []
+    for row in table("recipes"):
+        if "shape" not in row:
+            cells = tuple(frozenset({name}) for name in row["ingredients"])
+            shapeless.append(Recipe(row["item"], row["count"], 0, 0, cells))
+            continue
+        rows = row["shape"]
+        names: Names = tuple(name for line in rows for name in line)
+        key = (row["item"], row["count"], len(rows), len(rows[0]), tuple(name is not None for name in names))
+        shaped.setdefault(key, []).append(names)
+    joined = [
+        Recipe(item, count, height, width, tuple(frozenset(filter(None, cell)) or None for cell in zip(*ways, strict=True)))
+        for (item, count, height, width, _), ways in shaped.items()
+    ]
+    return (*joined, *shapeless)
+
+
+RECIPES: tuple[Recipe, ...] = _read()
+
+
+Cells = tuple[Choice | None, ...]
+
+
+@cache
+def _shaped() -> dict[tuple[int, int, str], tuple[tuple[Cells, Recipe], ...]]:
+    """(height, width, first item) -> shaped recipes with their cells, each also as its mirror image."""
+    index: dict[tuple[int, int, str], list[tuple[Cells, Recipe]]] = {}
+    for recipe in filter(lambda recipe: recipe.shaped, RECIPES):
+        rows = [recipe.cells[at : at + recipe.width] for at in range(0, len(recipe.cells), recipe.width)]
+        mirrored = tuple(cell for row in rows for cell in reversed(row))
+        for cells in (recipe.cells, mirrored) if mirrored != recipe.cells else (recipe.cells,):
+            for name in next(cell for cell in cells if cell is not None):
+                index.setdefault((recipe.height, recipe.width, name), []).append((cells, recipe))
+    return {key: tuple(ways) for key, ways in index.items()}
+
+
+@cache
+def _shapeless() -> dict[tuple[str, ...], Recipe]:
+    """Sorted items -> shapeless recipe."""
+    return {
+        tuple(sorted(names)): recipe
+        for recipe in RECIPES
+        if not recipe.shaped
+        for names in product(*(sorted(choice) for choice in recipe.ingredients))
+    }
+
+
+@lru_cache(maxsize=4096)
+def find(names: Names, width: int) -> Recipe | None:
+    """The recipe of the table that a grid fills.
+
+    Args:
+        names: An item or None per slot, row by row.
+        width: Slots in a row.
+    """
+    rows = [names[at : at + width] for at in range(0, len(names), width)]
+    filled_rows = [at for at, row in enumerate(rows) if any(row)]
+    if not filled_rows:
+        return None
+    columns = [at for at in range(width) if any(row[at] for row in rows)]
+    top, bottom, left, right = filled_rows[0], filled_rows[-1], columns[0], columns[-1]
+    inside = [name for row in rows[top : bottom + 1] for name in row[left : right + 1]]
+    first = next(name for name in inside if name is not None)
+    for cells, recipe in _shaped().get((bottom - top + 1, right - left + 1, first), ()):
+        if all((name is None) if cell is None else (name in cell) for name, cell in zip(inside, cells, strict=True)):
+            return recipe
+    return _shapeless().get(tuple(sorted(name for name in names if name is not None)))
+
+
+def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
+    """What the items in a grid make; None if nothing.
+
+    Args:
+        grid: An entry per slot, row by row: a stack, a name, or None. Stacks matter to mend tools, which needs their damage.
+        width: Slots in a row: 2 of the player's own grid, 3 at a crafting table.
+
+    Raises:
+        WorldError: If the grid is not square.
+    """
+    if len(grid) != width * width:
+        raise WorldError(f"a grid {width} wide has {width * width} slots, got {len(grid)}")
+    names: Names = tuple(entry.item if isinstance(entry, Stack) else entry for entry in grid)
+    remainders = tuple(BY_NAME[name].remains if name is not None and name in BY_NAME else None for name in names)
+    recipe = find(names, width)
+    if recipe is not None:
+        return Craft(Stack(recipe.item, recipe.count), remainders, recipe)
+    special = _special([entry if isinstance(entry, Stack) else Stack(entry) for entry in grid if entry is not None])
+    return None if special is None else Craft(special, remainders, None)
+
+
+def _special(inside: list[Stack]) -> Stack | None:
+    """Recipes whose result depends on more than names: mending, shulker boxes, rockets, stew with a flower."""
+    names = sorted(stack.item for stack in inside)
+    if len(inside) == 2 and names[0] == names[1]:
+        return _mended(*inside)
+    if len(inside) == 2:
+        for box, dye in (inside, reversed(inside)):
+            colour = dye.item.removesuffix("_dye")
+            if box.item in TAGS["shulker_boxes"] and dye.item in TAGS["dyes"] and colour in COLOURS:
+                return Stack(f"{colour}_shulker_box", 1, 0, copied(box, 1).tag)
+    if 2 <= len(names) <= 4 and names.count("paper") == 1 and names.count("gunpowder") == len(names) - 1:
+        return Stack("firework_rocket", 3, 0, {"flight": len(names) - 1})
+    if len(names) == 4 and {"bowl", "brown_mushroom", "red_mushroom"} < set(names):
+        (flower,) = set(names) - {"bowl", "brown_mushroom", "red_mushroom"}
+        if flower in TAGS["small_flowers"]:
+            return Stack("suspicious_stew", 1, 0, {"flower": flower})
+    return None
+
+
+def _mended(one: Stack, other: Stack) -> Stack | None:
+    """Two worn tools of a kind become one: their uses add up, and a twentieth of a new one's more; enchantments go."""
+    durability = BY_NAME[one.item].durability if one.item in BY_NAME else 0
+    if not durability or one.count != 1 or other.count != 1:
+        return None
+    left = (durability - one.damage) + (durability - other.damage) + durability * 5 // 100
+    return Stack(one.item, 1, max(0, durability - left))
+
+
+@cache
+def _by_result() -> dict[str, tuple[Recipe, ...]]:
+    made: dict[str, list[Recipe]] = {}
+    for recipe in RECIPES:
+        made.setdefault(recipe.item, []).append(recipe)
+    return {name: tuple(ways) for name, ways in made.items()}
+
+
+def recipes_for(name: str) -> tuple[Recipe, ...]:
+    """All recipes whose result is an item; empty if it is not crafted.
+
+    Raises:
+        UnknownNameError: If there is no such item.
+    """
+    return _by_result().get(item_named(name).name, ())
+
+
+def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[str | None] | None:
+    """Which item to lay into each slot of a grid, from what is carried; None if something lacks.
+
+    Items that fit few places of the recipe are given out first to the places with the least choice, so a plan is found whenever
+    each place's items are the same set or apart from another's, as in all recipes of the table.
+    """
+    try:
+        laid = recipe.grid(width)
+    except WorldError:
+        return None
+    have: dict[str, int] = {}
+    for slot in slots:
+        if slot is not None:
+            have[slot.item] = have.get(slot.item, 0) + slot.count
+    chosen: list[str | None] = [None] * len(laid)
+    for index in sorted((i for i, cell in enumerate(laid) if cell is not None), key=lambda i: (len(laid[i] or ()), i)):
+        cell = laid[index] or frozenset()
+        name = max((name for name in sorted(cell) if have.get(name)), key=have.__getitem__, default=None)
+        if name is None:
+            return None
+        have[name] -= 1
+        chosen[index] = name
+    return chosen
+
+
+def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe | None:
+    """The first recipe for an item that the carried items fill; None if there is none.
+
+    Args:
+        width: 2 for the player's own grid, 3 for a crafting table.
+
+    Raises:
+        UnknownNameError: If there is no such item.
+    """
+    return next((recipe for recipe in recipes_for(name) if plan(recipe, slots, width) is not None), None)
+
+
+# What a stonecutter makes of each stone (minecraft.wiki, "Stonecutter", Java Edition 1.16): slabs come in twos.
+def _stonecutting() -> dict[str, tuple[Stack, ...]]:
+    made: dict[str, list[str]] = {}
+
+    def cut(source: str, *results: str) -> None:
+        made.setdefault(source, []).extend(results)
+
+    def family(source: str, base: str, *kinds: str) -> None:
+        cut(source, *(f"{base}_{kind}" for kind in kinds))
+
+    every = ("slab", "stairs", "wall")
+    bricks = ("stone_brick_slab", "stone_brick_stairs", "stone_brick_wall")
+    cut("stone", "chiseled_stone_bricks", *bricks, "stone_bricks", "stone_slab", "stone_stairs")
+    cut("stone_bricks", "chiseled_stone_bricks", *bricks)
+    family("smooth_stone", "smooth_stone", "slab")
+    for stone in ("cobblestone", "mossy_cobblestone"):
+        family(stone, stone, *every)
+    family("mossy_stone_bricks", "mossy_stone_brick", *every)
+    for stone in ("granite", "diorite", "andesite"):
+        family(stone, stone, *every)
+        cut(stone, f"polished_{stone}", f"polished_{stone}_slab", f"polished_{stone}_stairs")
+        family(f"polished_{stone}", f"polished_{stone}", "slab", "stairs")
+    for sand in ("sandstone", "red_sandstone"):
+        cut(sand, f"chiseled_{sand}", f"cut_{sand}", f"cut_{sand}_slab")
+        family(sand, sand, *every)
+        cut(f"cut_{sand}", f"cut_{sand}_slab")
+        family(f"smooth_{sand}", f"smooth_{sand}", "slab", "stairs")
+    family("bricks", "brick", *every)
+    cut("nether_bricks", "chiseled_nether_bricks")
+    family("nether_bricks", "nether_brick", *every)
+    family("red_nether_bricks", "red_nether_brick", *every)
+    cut("end_stone", "end_stone_bricks")
+    for stone in ("end_stone", "end_stone_bricks"):
+        family(stone, "end_stone_brick", *every)
+    cut("purpur_block", "purpur_pillar", "purpur_slab", "purpur_stairs")
+    cut("quartz_block", "chiseled_quartz_block", "quartz_bricks", "quartz_pillar", "quartz_slab", "quartz_stairs")
+    family("smooth_quartz", "smooth_quartz", "slab", "stairs")
+    family("prismarine", "prismarine", *every)
+    family("prismarine_bricks", "prismarine_brick", "slab", "stairs")
+    family("dark_prismarine", "dark_prismarine", "slab", "stairs")
+    cut("basalt", "polished_basalt")
+    family("blackstone", "blackstone", *every)
+    for stone in ("blackstone", "polished_blackstone"):
+        cut(stone, "chiseled_polished_blackstone", "polished_blackstone_bricks")
+        family(stone, "polished_blackstone", *every)
+    for stone in ("blackstone", "polished_blackstone", "polished_blackstone_bricks"):
+        family(stone, "polished_blackstone_brick", *every)
+    cut("blackstone", "polished_blackstone")
+    order = {item.name: item.index for item in ITEMS}
+    return {
+        source: tuple(Stack(name, 2 if name.endswith("_slab") else 1) for name in sorted(results, key=order.__getitem__))
+        for source, results in made.items()
+    }
+
+
+STONECUTTING: dict[str, tuple[Stack, ...]] = _stonecutting()
+"""Stone -> what a stonecutter can make of one, in the order of the items table."""

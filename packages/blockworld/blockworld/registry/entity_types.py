@@ -1,0 +1,169 @@
+"""What moves besides the player: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
+
+`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. What the fields of a row mean beyond their
+names:
+
+| field | of a mob | of a thing |
+| --- | --- | --- |
+| `variant` | sheep: colour 0 white to 15 black; villager: index into `PROFESSIONS`; slime: size 1, 2, 4; else its looks | shot by a player: its seat |
+| `love` | ticks left of looking for a partner; negative: until it can again | |
+| `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to burst counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
+| `goal_x`, `goal_y`, `goal_z` | where it walks to next | arrow: the cell it sticks in |
+| `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
+| `target` | id of whom it fights, follows or flees; 0 the player, -1 nobody | who threw it |
+| `health` | half hearts | arrow: damage per block per tick of speed |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from blockworld.registry.facts import table
+
+THINGS = ("item", "arrow", "snowball", "egg", "xp_orb", "ender_pearl")
+NUM_THINGS = len(THINGS)
+ITEM, ARROW, SNOWBALL, EGG, XP_ORB, ENDER_PEARL = range(NUM_THINGS)
+
+PASSIVE, NEUTRAL, HOSTILE, GOLEM, PERSON = range(5)
+"""What a mob is to others: villagers are persons."""
+
+
+@dataclass(frozen=True)
+class Mob:
+    """What is true of all mobs of a kind (minecraft.wiki, Java Edition 1.16; normal difficulty).
+
+    Attributes:
+        temper: `PASSIVE` and so on.
+        health: Half hearts.
+        speed: The game's attribute: it walks `speed**2 / 0.454` blocks per tick.
+        wander, flee, lured: Factors on `speed` while doing that.
+        attack: Half hearts of a blow; of a slime per size.
+        steadiness: Share of a push that it withstands.
+        sight: Blocks within which it picks its targets.
+        step: How high an edge it walks up without jumping.
+        lures: Items in the hand that it follows.
+        foods: Items that make it look for a partner.
+        experience: Points it leaves when the player kills it.
+    """
+
+    temper: int
+    health: float
+    speed: float
+    wander: float = 1.0
+    flee: float = 1.5
+    lured: float = 1.0
+    attack: float = 0.0
+    steadiness: float = 0.0
+    sight: float = 16.0
+    step: float = 0.6
+    lures: tuple[str, ...] = ()
+    foods: tuple[str, ...] = ()
+    experience: int = 5
+
+
+_SEEDS = ("wheat_seeds", "melon_seeds", "pumpkin_seeds", "beetroot_seeds")
+_ROOTS = ("carrot", "potato", "beetroot")
+_GREENS = ("carrot", "golden_carrot", "dandelion")
+_GOLDEN = ("golden_carrot", "golden_apple", "enchanted_golden_apple")
+_FISH = ("cod", "salmon")
+_MEAT = (
+    *("beef", "cooked_beef", "porkchop", "cooked_porkchop", "chicken", "cooked_chicken", "mutton", "cooked_mutton"),
+    *("rabbit", "cooked_rabbit", "rotten_flesh"),
+)
+
+MOBS: Mapping[str, Mob] = {
+    "cow": Mob(PASSIVE, 10, 0.2, flee=2.0, lured=1.25, lures=("wheat",), foods=("wheat",), experience=2),
+    "pig": Mob(PASSIVE, 10, 0.25, flee=1.25, lured=1.2, lures=(*_ROOTS, "carrot_on_a_stick"), foods=_ROOTS, experience=2),
+    "sheep": Mob(PASSIVE, 8, 0.23, flee=1.25, lured=1.1, lures=("wheat",), foods=("wheat",), experience=2),
+    "chicken": Mob(PASSIVE, 4, 0.25, flee=1.4, lures=_SEEDS, foods=_SEEDS, experience=2),
+    "rabbit": Mob(PASSIVE, 3, 0.3, wander=0.6, flee=2.2, lures=_GREENS, foods=_GREENS, experience=2),
+    "horse": Mob(PASSIVE, 22, 0.225, wander=0.7, flee=1.2, lured=1.25, step=1.0, lures=_GOLDEN, foods=_GOLDEN, experience=2),
+    "donkey": Mob(PASSIVE, 22, 0.175, wander=0.7, flee=1.2, lured=1.25, step=1.0, lures=_GOLDEN, foods=_GOLDEN, experience=2),
+    "wolf": Mob(NEUTRAL, 8, 0.3, attack=4, foods=_MEAT, experience=2),
+    "cat": Mob(PASSIVE, 10, 0.3, wander=0.8, flee=1.33, foods=_FISH, experience=2),
+    "villager": Mob(PERSON, 20, 0.5, wander=0.5, flee=0.75, experience=0),
+    "zombie": Mob(HOSTILE, 20, 0.23, attack=3, sight=35.0),
+    "skeleton": Mob(HOSTILE, 20, 0.25, sight=16.0),
+    "spider": Mob(HOSTILE, 16, 0.3, wander=0.8, attack=2),
+    "creeper": Mob(HOSTILE, 20, 0.25, wander=0.8),
+    "enderman": Mob(NEUTRAL, 40, 0.3, attack=7, sight=64.0, step=1.0),
+    "witch": Mob(HOSTILE, 26, 0.25, attack=2),
+    "slime": Mob(HOSTILE, 1, 0.3, attack=1, experience=1),
+    "iron_golem": Mob(GOLEM, 100, 0.25, wander=0.6, attack=15, steadiness=1.0, step=1.0, experience=0),
+    "snow_golem": Mob(GOLEM, 4, 0.2, sight=10.0, experience=0),
+}
+
+KINDS: tuple[str, ...] = (*THINGS, *MOBS)
+"""Names, in the order of `ENTITY.kind`."""
+KIND: Mapping[str, int] = {name: index for index, name in enumerate(KINDS)}
+
+PROFESSIONS = (
+    *("none", "armorer", "butcher", "cartographer", "cleric", "farmer", "fisherman", "fletcher", "leatherworker", "librarian"),
+    *("mason", "nitwit", "shepherd", "toolsmith", "weaponsmith"),
+)
+"""Of villagers, in the order of their `variant`."""
+
+NO_AI, SILENT, PERSISTENT, TAMED, SHEARED, SITTING, ANGRY, IGNITED, INVULNERABLE, PLAYER_HIT, CRITICAL, TAGGED = (
+    1 << bit for bit in range(12)
+)
+FLAGS: Mapping[str, int] = {
+    "no_ai": NO_AI,
+    "silent": SILENT,
+    "persistent": PERSISTENT,
+    "tamed": TAMED,
+    "sheared": SHEARED,
+    "sitting": SITTING,
+    "angry": ANGRY,
+    "ignited": IGNITED,
+    "invulnerable": INVULNERABLE,
+    "player_hit": PLAYER_HIT,
+    "critical": CRITICAL,
+    "tagged": TAGGED,
+}
+"""Bits of `ENTITY.flags`. `angry`: a neutral one that fights the player. `player_hit`: the player gave the last blow.
+`critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `World.extras`, which merges with no other."""
+
+GROWS_TICKS = 24_000
+"""How long an animal is young."""
+LOVE_TICKS = 600
+REST_TICKS = 6_000
+"""After a birth, until the parents can have another."""
+SAFE_TICKS = 10
+"""After a blow, until the next one hurts."""
+FUSE_TICKS = 30
+"""From a creeper's first hiss to its end."""
+
+
+def _sizes() -> tuple[np.ndarray, np.ndarray]:
+    rows = {row["name"]: row for row in table("entities")}
+    names = ["experience_orb" if name == "xp_orb" else name for name in KINDS]
+    return np.array([rows[name]["width"] for name in names]), np.array([rows[name]["height"] for name in names])
+
+
+WIDTHS, HEIGHTS = _sizes()
+"""float64, one per kind: blocks, of the grown; of a slime of size 4."""
+
+
+def _of_mobs(field: str) -> np.ndarray:
+    values = [getattr(mob, field) for mob in MOBS.values()]
+    return np.array([0.0] * NUM_THINGS + [float(value) for value in values])
+
+
+TEMPERS: np.ndarray = np.array([-1] * NUM_THINGS + [mob.temper for mob in MOBS.values()], np.int64)
+SPEEDS, WANDERS, FLEES, LUREDS = _of_mobs("speed"), _of_mobs("wander"), _of_mobs("flee"), _of_mobs("lured")
+ATTACKS, STEADINESS, SIGHTS, STEPS = _of_mobs("attack"), _of_mobs("steadiness"), _of_mobs("sight"), _of_mobs("step")
+
+
+def _lure_masks() -> dict[str, int]:
+    masks: dict[str, int] = {}
+    for name, mob in MOBS.items():
+        for item in mob.lures:
+            masks[item] = masks.get(item, 0) | 1 << KIND[name]
+    return masks
+
+
+LURES: Mapping[str, int] = _lure_masks()
+"""Item -> bits of the kinds that follow who holds it."""

@@ -1,0 +1,26 @@
+"""The tables that the world runs on, of Minecraft 1.16.2 and our own, read once (`data/README.md`: where each comes from)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from blockworld.errors import WorldError
+
+
+@cache
+def table(name: str) -> list[Any]:
+    """One table of `blockworld/data`, by the name of its file: `blocks`, `items`, `recipes`, `textures`, `models`, ...
+
+    Raises:
+        WorldError: If it cannot be read.
+    """
+    file = resources.files("blockworld") / "data" / f"{name}.json"
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise WorldError(
+            f"the table {file} cannot be read: {error}\nMend what it says, or install the package again."
+        ) from error

@@ -1,0 +1,333 @@
+"""What lies over the picture of the world, as a list of operations: bars, moods of the eyes, screens with slots, the cursor.
+
+The list is plain values that turn into JSON. `hud.paint` draws it on pictures, `scene/display.js` on a canvas in the browser.
+Numbers are GUI pixels as in the game (a hotbar of 182 x 22, panels 176 x 166), x to the right and y down from a point that an
+earlier operation has set. Sprites are those of `pieces`.
+
+| operation | does |
+| --- | --- |
+| `veil, red, green, blue, share` | mixes a colour into everything: `share` of 256 |
+| `flames, ticks` | fire licking up from the lower edge |
+| `title, sprite` | a line of text, twice as large, a third from the top |
+| `crosshair` | inverts a cross in the middle |
+| `bars` | what follows counts from the middle of the lower edge |
+| `panel, sprite` | draws it in the middle; what follows counts from its upper left and has its scale, at which it fits |
+| `cursor, x, y` | what follows counts from this point of the panel; comes last |
+| `sprite, sprite, x, y` | draws one |
+| `fill, x, y, width, height, red, green, blue` | a rectangle |
+| `lighten, x, y, width, height` | takes a rectangle a third of the way to white |
+| `portrait, x, y, pose` | the player, a row of `figures` seen by `PORTRAIT_EYE`, in a window of `PORTRAIT` |
+| `tooltip, sprite, x, y` | a line of text in a dark frame, kept within the picture |
+| `pointer` | the cursor's arrow |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blockworld.player import clicks, inventory, screens
+from blockworld.registry import trades
+from blockworld.registry.blocks import name_of
+from blockworld.registry.items import BY_NAME
+from blockworld.render import bodies, exact, figures, font
+from blockworld.render.sheets import Colour
+from blockworld.state import OFFHAND, Player, Stack
+
+if TYPE_CHECKING:
+    from blockworld.player.screens import Screen
+    from blockworld.world import World
+
+Operation = tuple[Any, ...]
+_WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
+SWING_TICKS = 6
+HAND_FOV = 70.0
+PORTRAIT = (49, 70)
+"""Width and height of the player's portrait."""
+PORTRAIT_EYE, PORTRAIT_FOV = (0.0, 1.0, 0.0), 17.0
+"""Where the portrait is seen from, looking along +z, and how many degrees it is high."""
+CHOSEN: Colour = (250, 240, 214)
+
+
+# ---------------------------------------------------------------- models
+@cache
+def _arm() -> int:
+    """The bare arm, as a model of figures."""
+    return figures.WARDROBE.add(bodies.body("arm"))
+
+
+def hand(world: World, gamma: float = 0.0) -> np.ndarray | None:
+    """The thing in the hand, or the bare arm, which lies over the world and under the display.
+
+    Args:
+        gamma: Of the light on it, as `daylight.brightness` has it.
+    Returns:
+        A pose, float64, shape (figures.POSE,), for an eye at the origin that looks along +z, `HAND_FOV` degrees high; None if
+        no hand is seen.
+    """
+    player = world.player
+    if player.game_mode == "spectator" or player.sleeping or player.dead:
+        return None
+    swing = min(1.0, player.swing / SWING_TICKS)
+    reach, dip = exact.sin(swing * math.pi), exact.sin(math.sqrt(swing) * math.pi)
+    row = np.zeros(figures.POSE)
+    row[figures.SCALE] = 1.0
+    cell = tuple(math.floor(value) for value in (player.x, player.eye_y, player.z))
+    sky, block = world.grid.lights(*cell)
+    row[figures.RED : figures.BLUE + 1] = figures.brightness(sky * 16 + block, world.time, world.weather, gamma)
+    stack = player.in_hand
+    if player.eating:
+        x, y = 0.16, -0.36 + 0.03 * exact.sin(player.eating * 1.6)
+    else:
+        x, y = 0.64 - 0.32 * reach, -0.52 + 0.12 * dip - 0.06 * reach
+    z = 0.90 + 0.10 * reach
+    row[figures.X], row[figures.Y], row[figures.Z] = -x, y, z
+    if stack is None or stack.item not in BY_NAME:
+        row[figures.MODEL] = _arm()
+        row[figures.X : figures.Z + 1] = -0.86 + 0.24 * reach, -0.74 + 0.14 * dip, 0.80 + 0.1 * reach
+        row[figures.PITCH], row[figures.YAW] = math.radians(-122 + 14 * reach), math.radians(-30 - 14 * reach)
+        row[figures.ROLL] = math.radians(-14)
+    elif not figures.WARDROBE.is_flat(stack.item):
+        row[figures.MODEL] = figures.WARDROBE.item(stack.item, 5.0)
+        row[figures.Y] -= 0.06
+        row[figures.YAW] = math.radians(45 - 30 * reach)
+        row[figures.PITCH] = math.radians(24 * reach)
+    else:
+        tool = BY_NAME[stack.item].kind in ("sword", "shovel", "pickaxe", "axe", "hoe") or stack.item in (
+            "stick",
+            "bone",
+            "fishing_rod",
+            "trident",
+        )
+        row[figures.MODEL] = figures.WARDROBE.item(stack.item, 8.5 if tool else 6.0)
+        row[figures.Y] -= 0.05 if tool else 0.0
+        row[figures.YAW] = math.radians((58 if tool else 28) - 26 * reach)
+        row[figures.PITCH] = math.radians((16 if tool else 0) + 52 * dip)
+        row[figures.ROLL] = math.radians(-14 if tool else 0)
+        if player.drawing:
+            pulled = min(1.0, player.drawing / 20)
+            row[figures.X], row[figures.Y], row[figures.Z] = -0.34, -0.44, 0.80 - 0.08 * pulled
+            row[figures.YAW], row[figures.ROLL] = math.radians(70), math.radians(-8 * pulled)
+    return row
+
+
+@cache
+def _likeness() -> int:
+    """The player, as a model of figures."""
+    return figures.WARDROBE.add(bodies.body("portrait"))
+
+
+def _portrait(screen: Screen) -> list[float]:
+    """The player in the inventory's window, looking at the cursor."""
+    row = np.zeros(figures.POSE)
+    row[figures.MODEL], row[figures.SCALE], row[figures.Z] = _likeness(), 1.0, 7.4
+    yaw, pitch = -exact.atan2(float(screen.x - 50), 40.0), exact.atan2(float(screen.y - 24), 40.0)
+    row[figures.YAW], row[figures.HEAD_YAW], row[figures.HEAD_PITCH] = math.pi + 0.5 * yaw, 0.5 * yaw, 0.6 * pitch
+    row[figures.RED : figures.BLUE + 1] = 1.0
+    return row.tolist()
+
+
+# ---------------------------------------------------------------- pieces
+def text(words: str, colour: Colour = (255, 255, 255)) -> str:
+    """The sprite of a line of text."""
+    return f"text:{bytes(colour).hex()}:{words}"
+
+
+def label(stack: Stack) -> str:
+    """The name of a stack as a person reads it.
+
+    >>> label(Stack("oak_planks", 3))
+    'Oak Planks'
+    """
+    name = (stack.tag or {}).get("name")
+    return name if isinstance(name, str) else stack.item.replace("_", " ").title()
+
+
+def _veil(colour: Colour, share: float) -> Operation:
+    """Mix a colour into everything: `share` from 0 to 1."""
+    return ("veil", *colour, round(256 * min(1.0, max(0.0, share))))
+
+
+def _edge(x: int, y: int, width: int, height: int, colour: Colour) -> Iterator[Operation]:
+    yield "fill", x, y, width, 1, *colour
+    yield "fill", x, y + height - 1, width, 1, *colour
+    yield "fill", x, y, 1, height, *colour
+    yield "fill", x + width - 1, y, 1, height, *colour
+
+
+def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
+    """An item with how many there are and how worn it is, its 16 x 16 with the upper left at x, y."""
+    if stack is None or stack.count <= 0 or stack.item not in BY_NAME:
+        return
+    yield "sprite", f"icon:{stack.item}", x, y
+    durability = BY_NAME[stack.item].durability
+    if durability and stack.damage > 0:
+        left = max(0.0, 1 - stack.damage / durability)
+        yield "fill", x + 2, y + 13, 13, 2, 12, 10, 10
+        red, green = round(255 * min(1, 2 - 2 * left)), round(255 * min(1, 2 * left))
+        yield "fill", x + 2, y + 13, max(1, round(13 * left)), 1, red, green, 30
+    if stack.count > 1:
+        count = str(stack.count)
+        yield "sprite", text(count), x + 17 - font.written(count).shape[1], y + 9
+
+
+# ---------------------------------------------------------------- the parts of the display
+def _moods(world: World) -> Iterator[Operation]:
+    """Water over the eyes, a blow, fire, sleep and death, as colours over everything."""
+    player = world.player
+    x, z = math.floor(player.x), math.floor(player.z)
+    y = math.floor(player.eye_y)
+    inside = name_of(world.grid.get(x, y, z)) if world.grid.inside(x, y, z) else "air"
+    if inside in ("water", "seagrass", "tall_seagrass", "kelp", "kelp_plant", "bubble_column"):
+        yield _veil((18, 52, 128), 0.14)  # the renderer has clouded the distance already
+    elif inside == "lava":
+        yield _veil((226, 84, 10), 0.72)
+    if player.burning > 0 and inside != "lava":
+        yield "flames", world.ticks
+    if player.dead:
+        yield _veil((140, 8, 8), 0.5)
+        yield "title", text("You died!")
+        return
+    if player.invulnerable > 0:
+        yield _veil((200, 16, 12), 0.03 * min(10, player.invulnerable))
+    if player.sleeping:
+        yield _veil((6, 8, 22), min(0.92, 0.3 + player.sleeping / 120))
+
+
+def _bars(player: Player) -> Iterator[Operation]:
+    """The hotbar, and above it hearts, food, armour, air and experience."""
+    yield ("bars",)
+    yield "sprite", "hotbar", -91, -22
+    yield "sprite", "chosen", player.hotbar * 20 - 92, -23
+    for slot in range(9):
+        yield from _stack(player.slots[slot], slot * 20 - 88, -19)
+    if player.slots[OFFHAND] is not None:
+        yield "fill", -120, -22, 22, 22, 46, 42, 40
+        yield "fill", -119, -21, 20, 20, 104, 98, 92
+        yield from _stack(player.slots[OFFHAND], -117, -19)
+    if player.game_mode == "creative":
+        return
+    yield "fill", -91, -29, 182, 5, 24, 20, 20
+    yield "fill", -90, -28, 180, 3, 62, 66, 50
+    if player.level > 0:
+        level = str(player.level)
+        yield "sprite", text(level, (150, 240, 70)), -font.written(level).shape[1] / 2, -35
+    yield from _row("heart", math.ceil(player.health), -91, -39, 8)
+    yield from _row("food", player.food, 82, -39, -8)
+    armour = inventory.armour_points(player.slots)[0]
+    if armour:
+        yield from _row("armour", armour, -91, -49, 8)
+    if player.air < 300:
+        whole = max(0, math.ceil((player.air - 2) * 10 / 300))
+        popping = max(0, math.ceil(player.air * 10 / 300)) - whole
+        for index in range(whole + popping):
+            yield "sprite", "mark:bubble" if index < whole else "mark:pop", 82 - 8 * index, -49
+
+
+@lru_cache(256)
+def _row(name: str, halves: int, x: int, y: int, step: int) -> tuple[Operation, ...]:
+    """Ten marks, of which `halves` half ones are full; `step` is negative to fill from the right."""
+    marks: list[Operation] = []
+    for index in range(10):
+        filled = halves - 2 * index
+        kind = name if filled >= 2 else f"half {name}" if filled == 1 else f"no {name}"
+        marks.append(("sprite", f"mark:{kind}", x + step * index, y))
+    return tuple(marks)
+
+
+# ---------------------------------------------------------------- screens
+def _cooking(world: World, screen: Screen) -> Iterator[Operation]:
+    container = world.containers.get(screen.position) if screen.position else None
+    if container is None:
+        return
+    if container.burn > 0 and container.burn_total > 0:
+        rows = max(1, math.ceil(14 * container.burn / container.burn_total))
+        yield "sprite", f"flame:{rows}", 57, 37 + 14 - rows
+    total = 200 if container.kind == "furnace" else 100
+    columns = min(23, 23 * container.cook // total)
+    if columns > 0:
+        yield "sprite", f"arrow:{columns}", 79, 35
+
+
+def _offers(world: World, screen: Screen) -> Iterator[Operation]:
+    """A villager's list: what it wants, an arrow, what it gives."""
+    shown = clicks.offers(world, screen)[screen.scroll :]
+    for place in screen.panel.places:
+        if place.owner != "option" or place.index >= len(shown):
+            continue
+        offer = shown[place.index]
+        y = place.y + 2
+        if place.index + screen.scroll == screen.choice:
+            yield from _edge(place.x, place.y, place.width, place.height, CHOSEN)
+        for wanted, dx in ((offer["buy"], 4), (offer.get("buy2"), 26)):
+            if wanted:
+                yield from _stack(Stack(wanted[0], wanted[1]), place.x + dx, y)
+        yield "sprite", "offer" if trades.is_open(offer) else "no offer", place.x + 48, y + 4
+        yield from _stack(trades.sold(offer), place.x + 66, y)
+
+
+def _screen(world: World, screen: Screen) -> Iterator[Operation]:
+    yield _veil((20, 16, 18), 0.58)
+    yield "panel", f"panel:{screen.kind}"
+    if screen.kind == "inventory":
+        yield "portrait", 26, 8, _portrait(screen)
+    elif screen.kind in ("furnace", "blast_furnace", "smoker"):
+        yield from _cooking(world, screen)
+    elif screen.kind == "villager":
+        yield from _offers(world, screen)
+    hovered, pointed = screen.hovered, None
+    for number, place in enumerate(screen.panel.places):
+        stack = screens.stack_in(world, screen, number)
+        if number == hovered:
+            pointed = stack
+            yield "lighten", place.x, place.y, place.width, place.height
+        if place.owner != "option":
+            yield from _stack(stack, place.x, place.y)
+        elif screen.kind == "stonecutter" and stack is not None:
+            if place.index == screen.choice:
+                yield from _edge(place.x, place.y, place.width, place.height, CHOSEN)
+            yield from _stack(stack, place.x, place.y + 1)
+    yield "cursor", screen.x, screen.y
+    if world.player.held is not None:
+        yield from _stack(world.player.held, -8, -8)
+    elif pointed is not None:
+        yield "tooltip", text(label(pointed), (255, 250, 240)), 12, -14
+    yield ("pointer",)
+
+
+# ---------------------------------------------------------------- all of it
+def operations(world: World) -> list[Operation]:
+    """Everything to be drawn over the world and the hand, in order, for the world's `player`.
+
+    >>> from blockworld import World
+    >>> operations(World(1, "flat", inhabited=False))[:3]
+    [('crosshair',), ('bars',), ('sprite', 'hotbar', -91, -22)]
+    """
+    return [*_all(world)]
+
+
+def _all(world: World) -> Iterator[Operation]:
+    player: Player = world.player
+    if player.game_mode == "spectator":  # nobody is there
+        return
+    yield from _moods(world)
+    if player.dead:
+        return
+    if world.screen is None:
+        yield ("crosshair",)
+    yield from _bars(player)
+    if world.screen is not None:
+        yield from _screen(world, world.screen)
+
+
+def sprites(shown: Iterable[Operation]) -> set[str]:
+    """The keys of all sprites that some operations draw.
+
+    >>> sorted(sprites([("bars",), ("sprite", "hotbar", -91, -22), ("pointer",)]))
+    ['hotbar', 'pointer']
+    """
+    return {"pointer" if name == "pointer" else values[0] for name, *values in shown if name in _WITH_SPRITES}

@@ -1,0 +1,40 @@
+"""A font of our own (`data/font.png`): letters five pixels wide, seven high (nine with tails), as narrow as they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+
+from blockworld.registry.facts import table
+from blockworld.render import sheets
+
+HEIGHT = 9
+"""Rows of a line of text: seven above the line that letters stand on, two below."""
+_CELL = (6, 10)
+"""Pixels from a letter of the file to the next one, and from a row to the next."""
+
+
+@cache
+def glyphs() -> Mapping[str, np.ndarray]:
+    """Letter -> its pixels: bool, shape (HEIGHT, width)."""
+    found, drawn = {" ": np.zeros((HEIGHT, 3), np.bool_)}, sheets.picture("font")[..., 3] > 0
+    for row, letters in enumerate(table("font")):
+        for column, letter in enumerate(letters):
+            x, y = column * _CELL[0], row * _CELL[1]
+            glyph = drawn[y : y + HEIGHT, x : x + 5]
+            used = np.flatnonzero(glyph.any(0))
+            # Digits keep their width, so that numbers do not dance
+            found[letter] = glyph if letter.isdigit() else glyph[:, : used[-1] + 1]
+    return found
+
+
+@cache
+def written(text: str) -> np.ndarray:
+    """A line of text: bool, shape (HEIGHT, width); one free column between letters. Unknown letters become `?`."""
+    letters = [glyphs().get(letter, glyphs()["?"]) for letter in text]
+    if not letters:
+        return np.zeros((HEIGHT, 0), np.bool_)
+    gap = np.zeros((HEIGHT, 1), np.bool_)
+    return np.concatenate([part for letter in letters for part in (letter, gap)][:-1], 1)

@@ -1,0 +1,85 @@
+"""The small pictures of which the display is made, by key: panels, hearts, the cursor, items and lines of text.
+
+All but items and text are in `data/display.png`.
+
+| key | is |
+| --- | --- |
+| `icon:NAME` | an item |
+| `text:RRGGBB:WORDS` | a line of text with a shadow |
+| `mark:NAME` | `heart`, `half heart`, `no heart`, the same of `food` and `armour`, `bubble` or `pop` |
+| `panel:KIND` | an empty screen |
+| `hotbar`, `chosen` | the bar of nine slots, the frame of one |
+| `flame:ROWS`, `arrow:COLUMNS` | how far a furnace is |
+| `offer`, `no offer` | the arrow between what a villager wants and gives |
+| `pointer` | the cursor |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+
+from blockworld.errors import WorldError
+from blockworld.render import font, icons, sheets
+from blockworld.render.sheets import Colour
+
+DETAIL = 4
+"""Pixels per GUI pixel of a finely drawn item, if not told otherwise."""
+
+
+def _text(text: str, colour: Colour) -> np.ndarray:
+    letters = font.written(text)
+    picture = np.zeros((letters.shape[0] + 1, letters.shape[1] + 1, 4), np.uint8)
+    picture[1:, 1:][letters] = (*(c // 4 for c in colour), 255)
+    picture[:-1, :-1][letters] = (*colour, 255)
+    return picture
+
+
+@cache
+def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
+    """One of the small pictures; do not change it.
+
+    Args:
+        key: See above.
+        detail: Pixels per GUI pixel of items that are drawn finer than the GUI: blocks.
+    Returns:
+        uint8, shape (H, W, 4), and its pixels per GUI pixel: `detail` or 1.
+    Raises:
+        UnknownNameError: If it is of an item that does not exist.
+        WorldError: If there is no other sprite of this key.
+
+    >>> sprite("icon:stone")[0].shape, sprite("mark:heart")[0].shape
+    ((64, 64, 4), (9, 9, 4))
+    """
+    kind, _, name = key.partition(":")
+    match kind:
+        case "icon":
+            fine = detail if icons.is_cube(name) or icons.is_boxes(name) else 1
+            return icons.icon(name, fine), fine
+        case "text":
+            colour, _, words = name.partition(":")
+            red, green, blue = bytes.fromhex(colour)
+            picture = _text(words, (red, green, blue))
+        case "flame":
+            picture = sheets.pieces("display")[kind][-int(name) :]
+        case "arrow":
+            picture = sheets.pieces("display")[kind][:, : int(name)]
+        case _ if key in sheets.pieces("display"):
+            picture = sheets.pieces("display")[key]
+        case _:
+            raise WorldError(f"there is no sprite {key!r:.60}; the kinds are in the docstring of render.pieces")
+    picture.flags.writeable = False
+    return picture, 1
+
+
+def sheet(keys: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], np.ndarray]:
+    """Sprites as a browser takes them.
+
+    Returns:
+        Of each key, width, height and pixels per GUI pixel; and uint8, one after another, of all their RGBA.
+    """
+    named = [(key, *sprite(key)) for key in keys]
+    rows = [(key, picture.shape[1], picture.shape[0], pixels) for key, picture, pixels in named]
+    return rows, np.concatenate([np.zeros(0, np.uint8), *(picture.reshape(-1) for _, picture, _ in named)])

@@ -1,0 +1,285 @@
+"""Pictures of a world: blocks, then bodies, then bars and screens."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
+
+import numba
+import numpy as np
+
+from blockworld.errors import WorldError
+from blockworld.player import mining
+from blockworld.render import exact, figures, hud
+from blockworld.render.camera import Camera
+from blockworld.render.daylight import brightness, of_sky, smooth
+from blockworld.render.models import WATER, models
+from blockworld.render.raycaster import (
+    AHEAD,
+    CLOUD,
+    COVER,
+    DISC,
+    DRIFT,
+    EYE,
+    EYE_LIGHT,
+    FAR,
+    GLOW,
+    HORIZON,
+    LEVELS,
+    NUM_NUMBERS,
+    PIXEL,
+    RIGHT,
+    RIPPLE,
+    SHADE,
+    STARS,
+    SUN,
+    TAN_X,
+    TAN_Y,
+    TILE,
+    UPWARD,
+    ZENITH,
+    first_steps,
+    paint,
+)
+from blockworld.render.textures import atlas, texture
+
+if TYPE_CHECKING:
+    from blockworld.grid.grid import Grid
+    from blockworld.world import World
+
+int32: Any = numba.int32
+f32 = np.float32
+MOST_GAMMA = 8
+
+
+def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Textures (uint8, shape (N, 16, 16, 4)) at all levels: uint32 pixels one after another, and int32 where each level begins.
+
+    In what has holes, each level keeps the share of pixels that are seen; leaves close from the third level on.
+    """
+    number, now = len(pictures), pictures.astype(np.float64)
+    binary = cast(np.ndarray, ~((now[..., 3] > 0) & (now[..., 3] < 255)).any((1, 2)))
+    share = (now[..., 3] > 0).mean((1, 2))
+    pages, starts = [], [0]
+    for level in range(LEVELS):
+        if level:
+            weight = np.maximum(now[..., 3:], 1e-3)
+            four = (now[..., :3] * weight).reshape(number, now.shape[1] // 2, 2, -1, 2, 3).sum((2, 4))
+            total = weight.reshape(number, now.shape[1] // 2, 2, -1, 2, 1).sum((2, 4))
+            alpha = now[..., 3].reshape(number, now.shape[1] // 2, 2, -1, 2).mean((2, 4))
+            now = np.concatenate([four / total, alpha[..., None]], -1)
+        shown = now.copy()
+        if level:
+            flat = np.sort(now[..., 3].reshape(number, -1), 1)
+            place = np.clip(((1 - share * 1.08) * flat.shape[1]).astype(int), 0, flat.shape[1] - 1)
+            bound = np.maximum(flat[np.arange(number), place], 1)[:, None, None]
+            seen = now[..., 3] >= bound
+            if level >= 2:
+                seen |= (share > 0.7)[:, None, None]
+            shown[..., 3] = np.where(binary[:, None, None], seen * 255, now[..., 3])
+        bytes_ = np.clip(np.round(shown), 0, 255).astype(np.uint8)
+        pages.append(np.ascontiguousarray(bytes_).view(np.uint32).reshape(-1))
+        starts.append(starts[-1] + pages[-1].size)
+    return np.concatenate(pages), np.array(starts[:-1], np.int32)
+
+
+def _tiling(rng: np.random.Generator, side: int, cells: int) -> np.ndarray:
+    """Smooth noise from -1 to 1 that tiles: float64, shape (side, side)."""
+    at = np.arange(side) * cells / side
+    low = at.astype(int)
+    part = at - low
+    part = part * part * (3 - 2 * part)
+    grid = rng.random((cells, cells)) * 2 - 1
+    rows = grid[low] * (1 - part)[:, None] + grid[(low + 1) % cells] * part[:, None]
+    return rows[:, low] * (1 - part) + rows[:, (low + 1) % cells] * part
+
+
+@cache
+def scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pictures that tile: the land's colour (256, 256, 3), clouds (256, 256), and slopes of ripples (128, 128, 2)."""
+    rng = np.random.default_rng(1216)
+    wide, near, fine = _tiling(rng, 256, 5), _tiling(rng, 256, 22), _tiling(rng, 256, 128)
+    dry = 0.6 * wide + 0.4 * near
+    land = np.stack([1 + 0.12 * dry + 0.03 * fine, 1 + 0.04 * dry + 0.035 * fine, 1 - 0.04 * dry + 0.03 * fine], -1)
+    clouds = (
+        0.55 * _tiling(rng, 256, 8) + 0.3 * _tiling(rng, 256, 20) + 0.16 * _tiling(rng, 256, 48) + 0.08 * _tiling(rng, 256, 100)
+    )
+    waves = _tiling(rng, 128, 12) + 0.6 * _tiling(rng, 128, 27) + 0.35 * _tiling(rng, 128, 60)
+    slopes = np.stack([np.roll(waves, -1, 0) - waves, np.roll(waves, -1, 1) - waves], -1)
+    return land.astype(f32), clouds.astype(f32), slopes.astype(f32)
+
+
+@cache
+def tables() -> tuple[
+    np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
+]:
+    """What the kernel needs to know of the states, and the textures."""
+    look = models()
+    still = ((look.kind == WATER) & (look.height > 0.87)).astype(np.uint32) << 5
+    info = look.kind.astype(np.uint32) | (look.wet.astype(np.uint32) << 4) | still | (look.flags.astype(np.uint32) << 8)
+    for stage in range(10):
+        texture(f"crack_{stage}")
+    pages, page_starts = pyramid(atlas())
+    ranges = np.stack([look.box_start, look.num_boxes], -1).astype(np.int32)
+    return info, look.faces, ranges, look.boxes, look.box_faces, look.height, look.glow, pages, page_starts
+
+
+class Renderer:
+    """Takes pictures of a world.
+
+    Args:
+        size: (width, height) in pixels, of the picture.
+        fov: Degrees from the lowest to the highest pixel.
+        distance: Blocks one can see; fog hides what is beyond.
+        gamma: How far the dark is raised, see `daylight.brightness`; MineRL plays at 2.
+
+    Attributes:
+        depth: float32, shape (H, W): blocks from the eye to what each pixel of the last picture shows;
+            `distance` where that is sky.
+
+    Raises:
+        WorldError: If a number is out of its range.
+    """
+
+    def __init__(
+        self, size: tuple[int, int] = (640, 360), fov: float = 70.0, distance: float = 96.0, gamma: float = 0.0
+    ) -> None:
+        if len(size) != 2 or not all(1 <= side <= 4096 for side in size):
+            raise WorldError(f"size is (width, height), each from 1 to 4096 pixels, got {size}")
+        if not 10 <= fov <= 150:
+            raise WorldError(f"fov is 10 to 150 degrees from bottom to top, got {fov}")
+        if not 8 <= distance <= 512:
+            raise WorldError(f"distance is 8 to 512 blocks, got {distance}")
+        if not 0 <= gamma <= MOST_GAMMA:
+            raise WorldError(f"gamma is 0 to {MOST_GAMMA}, got {gamma}; MineRL plays at 2")
+        self.size, self.fov, self.distance, self.gamma = size, fov, distance, gamma
+        width, height = size
+        self.depth = np.zeros((height, width), f32)
+        self._starts = np.zeros((-(-height // TILE), -(-width // TILE)), f32)
+        self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(6 * TILE * TILE, f32)
+
+    def camera(self, world: World) -> Camera:
+        """The eyes of the world's player."""
+        player = world.player
+        return Camera(player.x, player.eye_y, player.z, player.yaw, player.pitch, self.fov, self.size)
+
+    def frame(self, world: World, gui_scale: Fraction | None = None) -> np.ndarray:
+        """What the player sees whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
+
+        For another seat: `with world.acting(seat): picture = renderer.frame(world)`.
+
+        Args:
+            gui_scale: Of the bars and screens, see `hud.draw`.
+        """
+        camera = self.camera(world)
+        looked_at = mining.target(world)
+        begun = world.player.mining
+        crack = None if begun is None else (*begun[:3], min(9, int(begun[3] * 10)))
+        picture = self.view(
+            world.grid,
+            camera,
+            time=world.time,
+            ticks=world.ticks,
+            weather=world.weather,
+            selected=None if looked_at is None else looked_at[:3],
+            crack=crack,
+        )
+        figures.draw(world, camera, picture, self.depth, self.gamma)
+        hud.draw(world, picture, gui_scale, self.gamma)
+        return picture
+
+    def view(
+        self,
+        grid: Grid,
+        camera: Camera,
+        *,
+        time: int = 6000,
+        ticks: int = 0,
+        weather: str = "clear",
+        selected: tuple[int, int, int] | None = None,
+        crack: tuple[int, int, int, int] | None = None,
+    ) -> np.ndarray:
+        """The blocks alone, from anywhere.
+
+        Args:
+            grid: The world's `Grid`.
+            camera: Of this renderer's size.
+            time: Of day, 0 to 23999.
+            ticks: Of the world: they move clouds and ripples.
+            weather: `clear`, `rain` or `thunder`.
+            selected: A block to outline.
+            crack: A block being broken, and the stage, 0 to 9.
+        Returns:
+            uint8, shape (H, W, 3); `depth` has the distances.
+        """
+        width, height = self.size
+        out = np.empty((height, width, 3), np.uint8)
+        sx, sy, sz = grid.size
+        size = int32(sx), int32(sy), int32(sz)
+        flat = grid.blocks.reshape(-1), grid.light.reshape(-1), grid.skip.reshape(-1)
+        bright = brightness(of_sky(time, weather), self.gamma)
+        numbers = self.numbers(grid, camera, time, ticks, weather, bright)
+        marks = np.full(7, -1, np.int32)
+        if selected is not None:
+            marks[:3] = selected
+        if crack is not None:
+            marks[3:6], marks[6] = crack[:3], texture(f"crack_{crack[3]}")
+        tops = np.full((-(-sx // 8), -(-sz // 8)), -1, np.int16)
+        first_steps(flat[2], *size, numbers, width, height, 0, 1, self._starts)
+        paint(
+            *flat,
+            *size,
+            *tables(),
+            *scenery(),
+            bright,
+            numbers,
+            marks,
+            self._starts,
+            tops,
+            self._columns,
+            self._rays,
+            0,
+            1,
+            out,
+            self.depth,
+        )
+        return out
+
+    def numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
+        """The kernel's numbers for one picture: float32, shape (NUM_NUMBERS,); `bright` is of `daylight.brightness`."""
+        numbers = np.zeros(NUM_NUMBERS, np.float64)
+        right, up, ahead = camera.axes
+        numbers[EYE : EYE + 3] = camera.x, camera.y, camera.z
+        numbers[RIGHT : RIGHT + 3], numbers[UPWARD : UPWARD + 3], numbers[AHEAD : AHEAD + 3] = right, up, ahead
+        tan = exact.tan(math.radians(camera.fov) / 2)
+        numbers[TAN_X], numbers[TAN_Y] = tan * camera.size[0] / camera.size[1], tan
+        numbers[FAR], numbers[PIXEL] = self.distance, 2 * tan / camera.size[1]
+        angle = time / 24000 * 2 * math.pi
+        height = exact.sin(angle)
+        sun = np.array([exact.cos(angle), height * 0.94, -height * 0.34])
+        numbers[SUN : SUN + 3] = sun
+        day, clear = of_sky(time, weather), {"rain": 0.25, "thunder": 0.1}.get(weather, 1.0)
+        low = exact.exp(-((height / 0.2) ** 2))  # around sunrise and sunset
+        grey = np.array([150.0, 158.0, 166.0]) * max(day, 0.08)
+        horizon = np.array([192.0, 214.0, 234.0]) * day + np.array([14.0, 18.0, 34.0]) * (1 - day)
+        horizon += low * clear * np.array([26.0, -6.0, -30.0])
+        zenith = np.array([88.0, 142.0, 214.0]) * day + np.array([3.0, 5.0, 15.0]) * (1 - day)
+        numbers[HORIZON : HORIZON + 3] = horizon * clear + grey * (1 - clear)
+        numbers[ZENITH : ZENITH + 3] = zenith * clear + grey * 0.85 * (1 - clear)
+        numbers[GLOW : GLOW + 3] = (np.array([230.0, 96.0, 6.0]) * low + np.array([22.0, 20.0, 12.0]) * day) * clear
+        numbers[CLOUD : CLOUD + 3] = (np.array([250.0, 251.0, 253.0]) * day + np.array([20.0, 22.0, 34.0]) * (1 - day)) * (
+            0.7 + 0.3 * clear
+        )
+        numbers[CLOUD : CLOUD + 3] += low * clear * np.array([20.0, -14.0, -30.0])
+        numbers[DRIFT], numbers[RIPPLE] = ticks * 0.0025 % 256, ticks * 0.02 % 16 + 4096
+        numbers[STARS] = (1 - of_sky(time)) ** 2 * clear
+        numbers[COVER] = 0.02 if weather == "clear" else 0.5
+        numbers[DISC] = clear * smooth(sun[1], -0.12, 0.05)
+        slant = 0.10 * sun[0] * max(0.0, day - 0.2)
+        numbers[SHADE : SHADE + 6] = 0.66 - slant, 0.66 + slant, 0.84, 0.76, 1.0, 0.52
+        eye = math.floor(camera.x), math.floor(camera.y), math.floor(camera.z)
+        sky, block = grid.lights(*eye)
+        numbers[EYE_LIGHT : EYE_LIGHT + 3] = bright[sky * 16 + block]
+        return numbers.astype(f32)

@@ -1,0 +1,91 @@
+"""The land for a browser, in sections of 16 x 16 x 16 cells: squares of 32 x 32 columns, or sections alone where it is hidden.
+
+What is still as it was generated is compressed once in a process, for as long as there is a world of that land.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from blockworld.scene import packing
+
+if TYPE_CHECKING:
+    from blockworld.grid.grid import Grid
+    from blockworld.world import World
+
+SECTION = 16
+PART = 32
+"""Columns a side of a part."""
+Section = tuple[int, int, int]
+"""Its corner / 16: x, y, z."""
+Part = tuple[int, int]
+"""Its corner / 32: x, z."""
+
+_KEPT: WeakKeyDictionary[Grid, dict[Part, packing.Body]] = WeakKeyDictionary()
+"""Parts of lands as generated, by their grids, which all worlds of a land share; `Body.data` is deflated."""
+
+
+def away(part: Part, x: float, z: float) -> tuple[float, Part]:
+    """How far a part is from a column, blocks; the part itself puts those as far in order."""
+    off = [max(corner * PART - at, at - corner * PART - PART, 0.0) for corner, at in zip(part, (x, z), strict=True)]
+    return math.hypot(*off), part
+
+
+def parts_of(size: tuple[int, int, int]) -> list[Part]:
+    """All parts of a land of this size."""
+    return [(px, pz) for px in range(math.ceil(size[0] / PART)) for pz in range(math.ceil(size[2] / PART))]
+
+
+def sections_of(size: tuple[int, int, int], part: Part) -> list[Section]:
+    """The sections of a part, of which each has 4 at every height."""
+    ends = [math.ceil(side / SECTION) for side in size]
+    step = PART // SECTION
+    return [
+        (x, y, z)
+        for x in range(part[0] * step, min(ends[0], part[0] * step + step))
+        for z in range(part[1] * step, min(ends[2], part[1] * step + step))
+        for y in range(ends[1])
+    ]
+
+
+def sections(grid: Grid, wanted: Iterable[Section]) -> packing.Body:
+    """What a land frame says of these sections, with the arrays deflated; docs/protocol.md has the fields."""
+    wanted = list(wanted)
+    blocks = np.empty((len(wanted), SECTION, SECTION, SECTION), np.uint16)
+    lights = np.empty(blocks.shape, np.uint8)
+    for row, (x, y, z) in enumerate(wanted):
+        box = tuple(slice(at * SECTION, at * SECTION + SECTION) for at in (x, z, y))
+        blocks[row], lights[row] = grid.blocks[box], grid.light[box]
+    palette, cells = np.unique(blocks, return_inverse=True)
+    cells = cells.reshape(blocks.shape).astype(np.uint8 if len(palette) <= 256 else np.uint16)
+    at = np.array(wanted, np.uint8).reshape(-1, 3)
+    found = packing.body({"at": at, "palette": palette, "cells": cells, "lights": lights})
+    return packing.Body(found.places, packing.deflate(found.data))
+
+
+def part(world: World, which: Part) -> packing.Body:
+    """The sections of a part."""
+    square = tuple(slice(at * PART, at * PART + PART) for at in which)
+    grid, first = world.grid, world.first
+    if np.array_equal(grid.blocks[square], first.blocks[square]) and np.array_equal(grid.light[square], first.light[square]):
+        return generated(world, which)
+    return sections(grid, sections_of(grid.size, which))
+
+
+def generated(world: World, which: Part) -> packing.Body:
+    """The sections of a part as generated, from the keep."""
+    first = world.first
+    kept = _KEPT.setdefault(first, {})
+    if which not in kept:
+        kept[which] = sections(first, sections_of(first.size, which))
+    return kept[which]
+
+
+def message(document: dict[str, Any], found: packing.Body) -> bytes:
+    """A land frame's payload, deflated."""
+    return packing.deflate_before(packing.head(document, found.places), found.data)

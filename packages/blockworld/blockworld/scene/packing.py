@@ -1,0 +1,153 @@
+"""One message of a scene: a JSON document and arrays, as bytes that a browser reads without copying.
+
+A u32 (all numbers little-endian) says how long the head is; the head is JSON, with spaces up to a multiple of 4: the document,
+and `arrays`: name -> [dtype, shape, offset]. The arrays follow in C order, each at a multiple of 4 bytes from the end of the
+head. On the wire a message is compressed by itself as raw deflate (RFC 1951). `scene/packing.js` reads the same in JavaScript.
+
+>>> document, arrays = unpack(pack({"tick": 3}, {"at": np.array([[1, 2, 3]], np.uint8)}))
+>>> document, arrays["at"].tolist()
+({'tick': 3}, [[1, 2, 3]])
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+
+from blockworld.errors import WorldError
+
+DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("uint8", "int16", "uint16", "int32", "uint32", "float32")}
+MOST_AXES = 8
+MOST_BYTES = 2**26
+"""Of one message; `inflate` makes no more of what it is given."""
+_RAW_DEFLATE = -15
+
+
+class Body(NamedTuple):
+    """The arrays of a message.
+
+    Attributes:
+        places: Name -> dtype, shape and offset, as the head says them.
+        data: The arrays one after another.
+    """
+
+    places: dict[str, tuple[str, tuple[int, ...], int]]
+    data: bytes
+
+
+def body(arrays: Mapping[str, np.ndarray]) -> Body:
+    """Arrays one after another, each of one of the `DTYPES`.
+
+    Raises:
+        WorldError: If an array is of another dtype.
+    """
+    places, parts, offset = {}, [], 0
+    for name, array in arrays.items():
+        dtype = _name(array.dtype)
+        if dtype not in DTYPES:
+            raise WorldError(f"an array of a scene is one of {', '.join(DTYPES)}, got {dtype} for {name!r}")
+        places[name] = (dtype, array.shape, offset)
+        padding = -array.nbytes % 4
+        parts += (array.astype(DTYPES[dtype], copy=False).tobytes(), bytes(padding))
+        offset += array.nbytes + padding
+    return Body(places, b"".join(parts))
+
+
+@cache
+def _name(dtype: np.dtype) -> str:
+    """Its name, which NumPy puts together anew whenever it is asked."""
+    return dtype.name
+
+
+def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
+    """What stands before the arrays.
+
+    Args:
+        document: Plain values; numbers that are not finite become null.
+        places: Of `body`.
+
+    Raises:
+        WorldError: If the document has a key `arrays`.
+    """
+    if "arrays" in document:
+        raise WorldError("the key 'arrays' of a packed document says where its arrays are: choose another name")
+    text = msgspec.json.encode({**document, "arrays": places})
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text
+
+
+def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+    """A message as bytes, not compressed; see `head` and `body` for what it takes."""
+    places, data = body(arrays)
+    return head(document, places) + data
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The document and the arrays of a message; the arrays look into the bytes and cannot be changed.
+
+    Raises:
+        WorldError: If these are not the bytes of a message.
+    """
+    size = int.from_bytes(data[:4], "little")
+    start = 4 + size
+    if len(data) < 4 or size % 4 or start > len(data):
+        raise WorldError(
+            f"the head of a scene's message should take {size} bytes, a multiple of 4, and {len(data)} came in all"
+        )
+    try:
+        document = msgspec.json.decode(data[4:start])
+    except msgspec.DecodeError as error:
+        raise WorldError(f"the head of a scene's message is not JSON: {error}") from None
+    places = document.pop("arrays", None) if isinstance(document, dict) else None
+    if not isinstance(places, dict):
+        raise WorldError("the head of a scene's message does not say where its arrays are")
+    return document, {name: _array(data, start, name, place) for name, place in places.items()}
+
+
+def _array(data: bytes, start: int, name: str, place: Any) -> np.ndarray:
+    """One array of a message whose head ends at `start`."""
+    match place:
+        case [str(dtype), [*shape], int(offset)] if (
+            dtype in DTYPES and len(shape) <= MOST_AXES and offset % 4 == 0 and all(_is_count(one) for one in (*shape, offset))
+        ):
+            num_cells = math.prod(shape)
+            if start + offset + num_cells * DTYPES[dtype].itemsize <= len(data):
+                return np.frombuffer(data, DTYPES[dtype], num_cells, start + offset).reshape(shape)
+    raise WorldError(f"the array {name!r:.40} of a scene's message cannot be at {place!r:.100} of {len(data) - start} bytes")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MOST_BYTES
+
+
+def deflate(data: bytes, level: int = 6) -> bytes:
+    """Raw deflate, as a message goes over the wire."""
+    return zlib.compress(data, level, _RAW_DEFLATE)
+
+
+def deflate_before(head: bytes, deflated: bytes) -> bytes:
+    """A head and a deflated body as one deflated message: what was compressed once serves under many heads."""
+    stream = zlib.compressobj(6, zlib.DEFLATED, _RAW_DEFLATE)
+    return stream.compress(head) + stream.flush(zlib.Z_SYNC_FLUSH) + deflated
+
+
+def inflate(data: bytes) -> bytes:
+    """The inverse of `deflate`.
+
+    Raises:
+        WorldError: If this is not all of a deflated message, or it would come to more than `MOST_BYTES`.
+    """
+    stream = zlib.decompressobj(_RAW_DEFLATE)
+    try:
+        found = stream.decompress(data, MOST_BYTES)
+    except zlib.error as error:
+        raise WorldError(f"a scene's message cannot be inflated: {error}") from None
+    if not stream.eof or stream.unused_data:
+        raise WorldError(f"a scene's message is cut off, has bytes behind its end, or is larger than {MOST_BYTES} bytes")
+    return found

@@ -1,0 +1,91 @@
+"""What all seats of a world share: the cells that changed, found once for everybody."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakSet, WeakValueDictionary
+
+import numpy as np
+
+from blockworld.grid.changes import NOTHING, Changes, News
+
+if TYPE_CHECKING:
+    from blockworld.world import World
+
+MOST_PENDING = 2**17
+"""Cells and lights that are kept for a client that does not ask; one with more to learn begins again."""
+
+
+class Pending:
+    """What one client has not been told yet.
+
+    Attributes:
+        is_lost: Whether there was too much of it, and the client must forget everything.
+    """
+
+    def __init__(self) -> None:
+        self.is_lost = False
+        self._news: list[News] = []
+        self._size = 0
+
+    def add(self, news: News) -> None:
+        """More has changed."""
+        self._size += len(news.cells) + len(news.lit)
+        self._news.append(news)
+        if self._size > MOST_PENDING:
+            self.is_lost = True
+            self._news.clear()
+            self._size = 0
+
+    def take(self) -> News:
+        """All of it, each cell once, as it is now; nothing is left."""
+        news, self._news, self._size, self.is_lost = self._news, [], 0, False
+        if len(news) == 1:
+            return news[0]
+        if not news:
+            return NOTHING
+        cells, states = _last([one.cells for one in news], [one.states for one in news])
+        lit, lights = _last([one.lit for one in news], [one.lights for one in news])
+        return News(cells, states, lit, lights)
+
+
+def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Each number once, ascending, with the last value that it has."""
+    found, first = np.unique(np.concatenate(numbers)[::-1], return_index=True)
+    return found, np.concatenate(values)[::-1][first]
+
+
+class Shared:
+    """One for each world that somebody's browser draws; see `of`.
+
+    Attributes:
+        pending: Of every client.
+    """
+
+    _OF: ClassVar[WeakValueDictionary[int, Shared]] = WeakValueDictionary()
+
+    def __init__(self, world: World) -> None:
+        self._world = world  # its id is taken as long as this lives
+        self._changes = Changes(world.grid)
+        self._all: WeakSet[Pending] = WeakSet()
+
+    @classmethod
+    def of(cls, world: World) -> Shared:
+        """The one of this world, as long as somebody holds it."""
+        found = cls._OF.get(id(world))
+        if found is None or found._changes.grid is not world.grid:
+            found = cls._OF[id(world)] = Shared(world)
+        return found
+
+    def join(self) -> Pending:
+        """What a new client has to learn from now on."""
+        pending = Pending()
+        self._all.add(pending)
+        return pending
+
+    def gather(self) -> None:
+        """Note for every client what has changed since the last time."""
+        news = self._changes.take()
+        if len(news.cells) or len(news.lit):
+            for pending in self._all:
+                pending.add(news)

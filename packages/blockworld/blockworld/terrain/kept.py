@@ -1,0 +1,118 @@
+"""Lands that were made once, in a folder, for every process that needs them: making one takes half a second of a core, reading
+it a tenth of that.
+
+A file holds a land with its light, compressed, with a checksum. What does not read as the land that is asked for, made by the
+code that asks, is not used. The folder is of whoever makes games with it: files are checked for damage, not for malice, so what
+checks the recordings of others makes its lands itself.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import zstandard
+
+from blockworld.grid.grid import Grid
+from blockworld.state import Position
+from blockworld.terrain.generate import Land
+from blockworld.terrain.villages import Village
+
+MOST = 32
+"""Lands in a folder, 2 MB each; those that were not used for longest go first."""
+_TORN_S = 600
+"""A file that is written for so long was left by a process that was killed."""
+_MAX_BYTES = 1 << 26
+"""Of a land as it is in memory, which are 34 MB: a damaged file may say any number."""
+_LEVEL = 1
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """What a file holds: a land and its grid, arrays as their bytes."""
+
+    name: str
+    spawn: Position
+    villages: tuple[Village, ...]
+    cave_mouths: tuple[Position, ...]
+    size: tuple[int, int, int]
+    biomes: memoryview
+    heights: memoryview
+    blocks: memoryview
+    light: memoryview
+    skip: memoryview
+
+
+class KeptLands:
+    """Lands in a folder. Several processes may have the same one; nothing is ever raised for its sake.
+
+    Args:
+        folder: Where they are; made with the first land, in a folder that is there.
+        made_by: What decides how a land is made, as letters and digits; lands that were made otherwise are removed.
+    """
+
+    def __init__(self, folder: Path, made_by: str) -> None:
+        self._folder = folder
+        self._ending = f"-{made_by}.land"
+
+    def read(self, seed: int, kind: str) -> tuple[Land, Grid] | None:
+        """A land and its frozen grid, as they were kept; None if they are not, or cannot be read."""
+        name = self._name(seed, kind)
+        try:
+            packed = (self._folder / name).read_bytes()
+            if zstandard.frame_content_size(packed) > _MAX_BYTES:
+                return None
+            kept = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(packed, allow_extra_data=False), type=_Kept)
+            if kept.name != name:
+                return None
+            sx, sy, sz = kept.size
+            blocks = np.require(np.frombuffer(kept.blocks, np.uint16).reshape(sx, sz, sy), requirements="A")
+            light, skip = (np.frombuffer(part, np.uint8).reshape(sx, sz, sy) for part in (kept.light, kept.skip))
+            biomes = np.frombuffer(kept.biomes, np.uint8).reshape(sx, sz).copy()
+            heights = np.frombuffer(kept.heights, np.int16).reshape(sx, sz).copy()
+        except (OSError, ValueError, zstandard.ZstdError, msgspec.DecodeError):
+            return None
+        with suppress(OSError):
+            os.utime(self._folder / name)  # it was used now
+        grid = Grid.of((blocks, light, skip)).frozen()
+        return Land(seed, kind, grid.blocks, biomes, heights, kept.spawn, kept.villages, kept.cave_mouths), grid
+
+    def keep(self, land: Land, grid: Grid) -> None:
+        """Keep a land with its grid for others, as far as the disk lets us."""
+        with suppress(OSError):
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        if not os.access(self._folder, os.W_OK | os.X_OK):
+            return
+        name = self._name(land.seed, land.kind)
+        arrays = (land.biomes, land.heights, grid.blocks, grid.light, grid.skip)
+        kept = _Kept(name, land.spawn, land.villages, land.cave_mouths, grid.size, *(array.data.cast("B") for array in arrays))
+        packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(msgspec.msgpack.encode(kept))
+        part = self._folder / f".{name}.{os.getpid()}-{os.urandom(4).hex()}.part"
+        with suppress(OSError):
+            try:
+                part.write_bytes(packed)
+                part.replace(self._folder / name)
+            finally:
+                part.unlink(missing_ok=True)
+            self._remove_others()
+
+    def _name(self, seed: int, kind: str) -> str:
+        return f"{kind}-{seed:x}{self._ending}"
+
+    def _remove_others(self) -> None:
+        """Lands of other code, those beyond the limit, and what killed writers left."""
+        lands = sorted(self._found("*.land"), reverse=True)
+        others = [path for number, (_, path) in enumerate(lands) if number >= MOST or not path.name.endswith(self._ending)]
+        torn = [path for used_s, path in self._found(".*.land.*.part") if used_s < time.time() - _TORN_S]
+        for path in others + torn:
+            path.unlink(missing_ok=True)
+
+    def _found(self, pattern: str) -> Iterator[tuple[float, Path]]:
+        """When each file was last used, and the file."""
+        for path in self._folder.glob(pattern):
+            with suppress(FileNotFoundError):  # another process has removed it
+                yield path.stat().st_mtime, path

@@ -1,0 +1,86 @@
+"""What happens in a twentieth of a second, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from blockworld.entities import mob_events, thing_events
+from blockworld.player import clicks, hands, inventory, mining, movement, placing, screens, vitals
+from blockworld.registry import smelting
+from blockworld.state import DAY_TICKS, OFFHAND, STILL, Action
+
+if TYPE_CHECKING:
+    from blockworld.world import World
+
+
+def tick(world: World, actions: Sequence[Action]) -> None:
+    """Let it pass.
+
+    Args:
+        actions: What each player does, by seat; checked before.
+    """
+    world.ticks += 1
+    world.deaths.clear()
+    try:
+        for seat, action in enumerate(actions):
+            world.turn_to(seat)
+            _play(world, action)
+        world.unseen = {}
+        world.turn_to(0)
+        world.updates.tick(world)
+        mob_events.tick(world)
+        thing_events.tick(world)
+        smelting.tick(world)
+        for seat in range(len(actions)):
+            world.turn_to(seat)
+            vitals.tick(world)
+    finally:
+        world.unseen = {}
+        world.turn_to(0)
+    if world.rules["doDaylightCycle"] == "true":
+        world.time = (world.time + 1) % DAY_TICKS
+
+
+def _play(world: World, action: Action) -> None:
+    """What one player does: in a screen that is open, or press keys, look and move, then use the hands."""
+    if world.player.dead or screens.step(world, action):
+        movement.move(world, STILL)
+    else:
+        _press(world, action)
+        movement.move(world, action)
+        if world.screen is None:
+            hands.notice(world.player)
+            mining.attack(world, action)
+            _use(world, action)
+        if world.screen is not None:  # keys that were down when it opened are no clicks
+            world.screen.before = screens.keys_down(action)
+    world.befores[world.seat] = action
+
+
+def _use(world: World, action: Action) -> None:
+    """The use key. What it changes is seen in the next tick: two who place a block in one place have one placed there, that of
+    the first in the order of the seats, and the other keeps theirs."""
+    world.noted = noted = {}
+    try:
+        placing.use(world, action)
+    finally:
+        world.noted = None
+    world.unseen = noted | world.unseen
+
+
+def _press(world: World, action: Action) -> None:
+    """Keys that act once when they go down."""
+    me, before = world.player, world.befores[world.seat]
+    if 1 <= action.hotbar <= 9:
+        inventory.select(me, action.hotbar - 1)
+    if action.inventory and not before.inventory:
+        screens.open(world, "inventory")
+    if action.drop and not before.drop:
+        stack = inventory.drop(me.slots, me.hotbar, whole=action.sprint)
+        if stack is not None:
+            clicks.throw(world, stack)
+    if action.swap_hands and not before.swap_hands:
+        me.slots[me.hotbar], me.slots[OFFHAND] = me.slots[OFFHAND], me.slots[me.hotbar]
+    if action.pick_item and not before.pick_item:
+        placing.pick_item(world)

@@ -1,0 +1,486 @@
+"""A world with players in it: what there is, and how to keep and bring back all of it. What happens in it is in `tick`.
+
+>>> world = World(seed=7, kind="flat")
+>>> world.step(Action(forward=True))
+>>> again = World.restore(world.save())
+>>> again.digest() == world.digest()
+True
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+import msgspec
+import numpy as np
+import zstandard
+
+from blockworld import compiling
+from blockworld.blocks.updates import Updates
+from blockworld.entities import items_and_projectiles, mobs
+from blockworld.errors import WorldError
+from blockworld.grid.changes import apply, differences
+from blockworld.grid.grid import Grid
+from blockworld.player import inventory, vitals
+from blockworld.player.screens import Screen
+from blockworld.registry.blocks import AIR, name_of
+from blockworld.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
+from blockworld.terrain.generate import Land, generate, wildlife
+from blockworld.terrain.kept import KeptLands
+from blockworld.tick import tick
+
+VERSION = 3
+"""Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
+every machine since 3."""
+FORMAT, SAVED_VERSION = "interplay-world", 2
+
+DEFAULT_RULES = {
+    "doDaylightCycle": "true",
+    "doMobSpawning": "true",
+    "keepInventory": "false",
+    "mobGriefing": "true",
+    "randomTickSpeed": "3",
+    "naturalRegeneration": "true",
+    "doFireTick": "true",
+    "doTileDrops": "true",
+    "doWeatherCycle": "false",
+}
+"""Game rules the world knows, and what they are at first."""
+
+LANDS = "INTERPLAY_LANDS"
+"""Environment variable that names the folder in which lands are kept for other processes; without it none is."""
+_MADE_BY = compiling.fingerprint()
+
+_HOTBAR_KEYS = range(10)
+_UNREADABLE = (
+    *(zstandard.ZstdError, msgspec.DecodeError, WorldError),
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+)
+"""What bytes that are no saved world raise where they are read."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Base:
+    """A land as generated, with its light: what saved worlds are written against. Read-only."""
+
+    land: Land
+    grid: Grid
+
+
+_LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
+"""The lands of all worlds that there are: each world holds its own, and no more is kept of a land than that."""
+
+
+@lru_cache(maxsize=2)
+def _base(seed: int, kind: str) -> _Base:
+    """The land of a seed; the last two stay in memory, whether or not there are worlds of them."""
+    living = _LIVING.get((seed, kind))
+    if living is not None:
+        return living
+    lands = _kept_lands() if kind != "flat" else None  # flat land is made as quickly as read
+    found = None if lands is None else lands.read(seed, kind)
+    if found is None:
+        made = generate(seed, kind)
+        grid = Grid(made.blocks).frozen()
+        found = replace(made, blocks=grid.blocks), grid
+        if lands is not None:
+            lands.keep(*found)
+    base = _LIVING[seed, kind] = _Base(*found)
+    return base
+
+
+def _kept_lands() -> KeptLands | None:
+    folder = os.environ.get(LANDS)
+    return KeptLands(Path(folder), _MADE_BY) if folder else None
+
+
+class World:
+    """Everything that decides what happens next.
+
+    Args:
+        seed: Of land, animals and all chance.
+        kind: Of land: see `terrain.generate.generate`.
+        inhabited: Whether animals and villagers are there from the beginning.
+
+    Raises:
+        WorldError: If the seed is negative.
+        UnknownNameError: If there is no such kind of land.
+
+    Attributes:
+        land: What the world was made from; its blocks are the first ones, `grid` has those of now.
+        grid: Blocks and light.
+        players: Everybody in it, by seat.
+        seat: Whose turn it is: rules act for this player. 0 between two ticks.
+        player: The one whose turn it is.
+        entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
+        extras: Entity id -> what few entities have besides: JSON values.
+        containers: Where chests and furnaces are, and what is in them.
+        updates: What will happen to blocks by themselves.
+        ticks: Since the beginning.
+        time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
+        rules: Game rules by name.
+        weather: `clear`, `rain` or `thunder`.
+        difficulty: `peaceful`, `easy`, `normal` or `hard`.
+        spawn: Where the player begins, and comes back after death.
+        screens: What each player has open: inventory, chest, ...; None while playing.
+        screen: What the one whose turn it is has open.
+        befores: What each player did in the last tick.
+        rng: All chance after the beginning.
+        deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
+        unseen: Cells that the hands of others have changed earlier in this tick -> the state that was there. Who comes later in
+            it has aimed at what was there before. Empty between ticks.
+        noted: What the one whose turn it is changes so; None while nobody uses their hands.
+    """
+
+    def __init__(self, seed: int, kind: str = "default", *, inhabited: bool = True) -> None:
+        if seed < 0:
+            raise WorldError(f"the seed of a world is 0 or more, got {seed}")
+        compiling.ensure()
+        base = self._base = _base(seed, kind)
+        self.seed, self.kind = seed, kind
+        self.land = base.land
+        self.grid = base.grid.copy()
+        self.spawn: Position = base.land.spawn
+        self.players: list[Player] = []
+        self.screens: list[Screen | None] = []
+        self.befores: list[Action] = []
+        self.join()
+        self.turn_to(0)
+        self.entities = np.zeros(MAX_ENTITIES, ENTITY)
+        self.entities["kind"] = -1
+        self.extras: dict[int, dict[str, Any]] = {}
+        self.containers: dict[Position, Container] = {}
+        self.updates = Updates()
+        self.ticks = 0
+        self.time = 1000
+        self.rules = dict(DEFAULT_RULES)
+        self.weather = "clear"
+        self.difficulty = "normal"
+        self.rng = np.random.default_rng((seed, 1))
+        self.deaths: list[dict[str, Any]] = []
+        self.unseen: dict[Position, int] = {}
+        self.noted: dict[Position, int] | None = None
+        self._next_id = 1
+        if inhabited:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Animals of the surface and people of the villages, as the land has them."""
+        rng = np.random.default_rng((self.seed, 2))
+        for name, x, y, z in wildlife(self.land, rng):
+            self.spawn_mob(name, x, y, z)
+        for village in self.land.villages:
+            for x, y, z, profession in village.residents:
+                data = {"profession": profession, "type": village.style, "level": 1}
+                self.spawn_mob("villager", x + 0.5, float(y), z + 0.5, VillagerData=data)
+            for name, x, y, z in village.livestock:
+                self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
+
+    # Players
+
+    def join(self) -> int:
+        """Let another player in, at the spawn; returns its seat. `step` takes one more action from now on."""
+        x, y, z = self.spawn
+        self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
+        self.screens.append(None)
+        self.befores.append(STILL)
+        return len(self.players) - 1
+
+    @contextmanager
+    def acting(self, seat: int) -> Iterator[Player]:
+        """Rules, pictures and commands are for this player while the context lasts.
+
+        Raises:
+            WorldError: If nobody sits there.
+        """
+        if not 0 <= seat < len(self.players):
+            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
+        before = self.seat
+        self.turn_to(seat)
+        try:
+            yield self.player
+        finally:
+            self.turn_to(before)
+
+    def turn_to(self, seat: int) -> None:
+        """As `acting`, until told otherwise, for a tick, which gives everybody a turn; rules and tools use `acting`."""
+        self.seat, self.player = seat, self.players[seat]
+
+    @property
+    def screen(self) -> Screen | None:
+        """What the one whose turn it is has open."""
+        return self.screens[self.seat]
+
+    @screen.setter
+    def screen(self, screen: Screen | None) -> None:
+        self.screens[self.seat] = screen
+
+    def step(self, *actions: Action) -> None:
+        """Let a twentieth of a second pass.
+
+        Args:
+            actions: What each player does, by seat.
+
+        Raises:
+            WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
+                down; nothing has changed then.
+        """
+        if len(actions) != len(self.players):
+            raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
+        for action in actions:
+            _check(action)
+        tick(self, actions)
+
+    # What rules do to the world
+
+    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+        """Put a state into a cell and let its neighbours know; returns the one that was there.
+
+        Raises:
+            WorldError: If there is no such cell.
+        """
+        before = self.grid.set(x, y, z, state)
+        if before != state:
+            if self.noted is not None:
+                self.noted.setdefault((x, y, z), before)
+            self.updates.changed(self, x, y, z, before, state)
+        return before
+
+    def free_row(self) -> int:
+        """A row of `entities` nobody uses, emptied and with a fresh id; when all are taken, that of the oldest item goes."""
+        free = np.flatnonzero(self.entities["kind"] == -1)
+        if free.size:
+            row = int(free[0])
+        else:
+            things = np.flatnonzero(self.entities["kind"] < mobs.NUM_THINGS)
+            row = int(things[np.argmax(self.entities["age"][things])])
+            self.extras.pop(int(self.entities["id"][row]), None)
+        self.entities[row] = np.zeros((), ENTITY)
+        self.entities["id"][row] = self._next_id
+        self.entities["target"][row] = -1
+        self._next_id += 1
+        return row
+
+    @property
+    def said_done(self) -> bool:
+        """Whether the player pressed ESC in the last tick, with which one says that one is done."""
+        return self.befores[self.seat].esc
+
+    @property
+    def first(self) -> Grid:
+        """The blocks and light as generated, which all worlds of this land share; read-only."""
+        return self._base.grid
+
+    def row_of(self, entity: int) -> int | None:
+        """The row of an entity by id; None if it is gone."""
+        found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))
+        return int(found[0]) if found.size else None
+
+    def spawn_item(
+        self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
+    ) -> int:
+        """Let a stack lie in the world; returns the entity's id.
+
+        Args:
+            delay: Ticks until it can be picked up.
+        """
+        return items_and_projectiles.spawn_item(self, x, y, z, stack, vx=vx, vy=vy, vz=vz, delay=delay)
+
+    def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
+        """Let a mob live in the world; returns its id.
+
+        Raises:
+            UnknownNameError: If there is no such mob.
+        """
+        return mobs.spawn(self, name, x, y, z, **nbt)
+
+    def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
+        """Take half hearts from the player; see `vitals.hurt`."""
+        vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
+
+    def give(self, stack: Stack) -> Stack | None:
+        """Put a stack into the player's slots; returns what did not fit.
+
+        Raises:
+            WorldError: If there is nothing in it.
+        """
+        if stack.count < 1:
+            raise WorldError(f"a stack holds 1 or more, got {stack}")
+        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
+
+    # Keeping it
+
+    def fork(self) -> World:
+        """A second world that is as this one now and goes its own way from here, in some 10 ms.
+
+        It takes memory only where its blocks or light differ from the land as generated (on Linux; elsewhere 34 MB).
+        Both go on exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land anew.
+        """
+        shared = {id(self._base): self._base, id(self.land): self.land, id(self.grid): self.grid.copy()}
+        return copy.deepcopy(self, shared)
+
+    def _document(self) -> dict[str, Any]:
+        """Everything as plain values and bytes, in an order of its own."""
+        first = self._screen_document(0)
+        blocks, light, skip = ((cells.tobytes(), values.tobytes()) for cells, values in differences(self.first, self.grid))
+        others = [self._seat_document(seat) | {"screen": self._screen_document(seat)} for seat in range(1, len(self.players))]
+        rows = np.flatnonzero(self.entities["kind"] != -1).astype(np.uint16)
+        return {
+            "format": FORMAT,
+            "version": SAVED_VERSION,
+            "seed": self.seed,
+            "kind": self.kind,
+            "ticks": self.ticks,
+            "time": self.time,
+            "rules": self.rules,
+            "weather": self.weather,
+            "difficulty": self.difficulty,
+            "spawn": self.spawn,
+            "rng": json.dumps(self.rng.bit_generator.state),  # holds whole numbers of 128 bits
+            "next_id": self._next_id,
+            **self._seat_document(0),
+            "rows": rows.tobytes(),
+            "entities": self.entities[rows].tobytes(),
+            "extras": list(self.extras.items()),
+            "containers": [
+                [place, one.kind, inventory.dump(one.slots), one.burn, one.burn_total, one.cook]
+                for place, one in self.containers.items()
+            ],
+            "updates": self.updates.state(),
+            "screen": first,
+            "blocks": blocks,
+            "light": light,
+            "skip": skip,
+            **({"others": others} if others else {}),
+        }
+
+    def _seat_document(self, seat: int) -> dict[str, Any]:
+        """A player as plain values."""
+        me = self.players[seat]
+        return {
+            "before": list(self.befores[seat]),
+            "player": {item.name: getattr(me, item.name) for item in fields(me) if item.name not in ("slots", "held")},
+            "slots": inventory.dump([*me.slots, me.held]),
+        }
+
+    def _screen_document(self, seat: int) -> dict[str, Any] | None:
+        screen = self.screens[seat]
+        return None if screen is None else screen.state()
+
+    def save(self) -> bytes:
+        """The whole world, for `restore` in this or another process: what differs from the land as generated, compressed."""
+        packer = zstandard.ZstdCompressor(write_checksum=True)
+        return packer.compress(msgspec.msgpack.encode(self._document()))
+
+    def digest(self) -> str:
+        """SHA-256 of everything `save` keeps, as hexadecimal digits."""
+        return hashlib.sha256(msgspec.msgpack.encode(self._document())).hexdigest()
+
+    @classmethod
+    def restore(cls, saved: bytes) -> World:
+        """A world as it was when `save` was called.
+
+        Raises:
+            WorldError: If these bytes are no saved world, or one of another version.
+        """
+        try:
+            document = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(saved, allow_extra_data=False))
+            if not isinstance(document, dict) or document.get("format") != FORMAT:
+                raise ValueError(f"they do not say that they are of the format {FORMAT!r}")
+            version = document["version"]
+            if version == SAVED_VERSION:
+                return cls._of(document)
+        except KeyError as error:
+            raise WorldError(f"these {len(saved)} bytes are not a saved world: {error} is missing in them") from None
+        except _UNREADABLE as error:
+            raise WorldError(f"these {len(saved)} bytes are not a saved world: {error}") from None
+        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {SAVED_VERSION}")
+
+    @classmethod
+    def _of(cls, document: dict[str, Any]) -> World:
+        """The inverse of `_document`."""
+        world = cls(document["seed"], document["kind"], inhabited=False)
+        for name in ("ticks", "time", "rules", "weather", "difficulty"):
+            setattr(world, name, document[name])
+        world.spawn = _position(document["spawn"])
+        world.rng.bit_generator.state = json.loads(document["rng"])
+        world._next_id = document["next_id"]
+        for seat, one in enumerate((document, *document.get("others", ()))):
+            if seat:
+                world.join()
+            *slots, held = inventory.load(one["slots"])
+            me = one["player"]
+            me["bed"] = None if me["bed"] is None else _position(me["bed"])
+            me["mining"] = None if me["mining"] is None else tuple(me["mining"])
+            world.players[seat] = Player(**me, slots=slots, held=held)
+            world.befores[seat] = Action(*one["before"])
+            world.screens[seat] = None if one["screen"] is None else Screen.load(one["screen"])
+        world.turn_to(0)
+        rows = np.frombuffer(document["rows"], np.uint16)
+        world.entities[rows] = np.frombuffer(document["entities"], ENTITY)
+        world.extras = dict(document["extras"])
+        for place, kind, stacks, burn, burn_total, cook in document["containers"]:
+            world.containers[_position(place)] = Container(kind, inventory.load(stacks), burn, burn_total, cook)
+        world.updates.load(document["updates"])
+        apply((document["blocks"], document["light"], document["skip"]), world.grid)
+        return world
+
+
+def _check(action: Action) -> None:
+    keys = (*action[:5], *action[6:15])
+    if action.hotbar not in _HOTBAR_KEYS or keys.count(False) + keys.count(True) != len(keys):
+        raise WorldError(f"keys are True or False, hotbar is 0 to 9, got {action}")
+    if not (math.isfinite(action.camera_pitch) and math.isfinite(action.camera_yaw)):
+        raise WorldError(f"the camera must turn by finite degrees, got {action.camera_pitch} and {action.camera_yaw}")
+
+
+def box(world: World, low: Position, high: Position, *, cells: bool = False) -> dict[str, Any]:
+    """Blocks and mobs in a box of cells, both corners included.
+
+    Args:
+        cells: Whether to list every cell that is not air.
+
+    Returns:
+        `blocks`: name -> how many cells; `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each; `deaths`: the same of those
+        that died here in the last tick, with their `killer`: `player` if the last blow was a player's, else `other`. With
+        `cells` also these: a list of `{"name", "x", "y", "z"}`.
+    """
+    (x0, x1), (y0, y1), (z0, z1) = (sorted(pair) for pair in zip(low, high, strict=True))
+    sx, sy, sz = world.grid.size
+    states_there = world.grid.blocks[max(0, x0) : min(sx, x1 + 1), max(0, z0) : min(sz, z1 + 1), max(0, y0) : min(sy, y1 + 1)]
+    states, counts = np.unique(states_there, return_counts=True)
+    blocks: dict[str, int] = {}
+    for state, count in zip(states.tolist(), counts.tolist(), strict=True):
+        name = name_of(state)
+        blocks[name] = blocks.get(name, 0) + count
+
+    def inside(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [one for one in found if x0 <= one["x"] < x1 + 1 and y0 <= one["y"] < y1 + 1 and z0 <= one["z"] < z1 + 1]
+
+    living = [mobs.described(one) for one in world.entities[world.entities["kind"] >= mobs.NUM_THINGS]]
+    found = {"blocks": blocks, "mobs": inside(living), "deaths": inside(world.deaths)}
+    return found | {"cells": _cells(states_there, max(0, x0), max(0, y0), max(0, z0))} if cells else found
+
+
+def _cells(states: np.ndarray, x0: int, y0: int, z0: int) -> list[dict[str, Any]]:
+    """What is not air in a part of the land, uint16 (x, z, y), whose low corner is at (x0, y0, z0)."""
+    return [
+        {"name": name_of(int(states[x, z, y])), "x": x0 + x, "y": y0 + y, "z": z0 + z}
+        for x, z, y in np.argwhere(states != AIR).tolist()
+    ]
+
+
+def _position(values: list[int]) -> Position:
+    x, y, z = values
+    return x, y, z
