@@ -14,7 +14,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from warm_process import output_of
 
-from blockworld import Renderer, Stack, WorldError
+from blockworld import Renderer, Stack
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
@@ -239,7 +239,7 @@ def test_a_bad_option_is_an_error_that_names_it(options, error, message):
 
 def test_a_scene_with_a_bad_command_says_which():
     env = small(kind="flat", commands=["/time set noon", "/fil 0 0 0 1 1 1 stone"])
-    with pytest.raises(WorldError, match="fil"):
+    with pytest.raises(EnvError, match="fil"):
         env.reset(seed=1)
 
 
@@ -281,7 +281,7 @@ def test_an_outcome_check_of_your_own_is_named_by_module_and_function():
 
 def test_a_reset_that_fails_leaves_nothing_to_step():
     env = small(kind="flat", commands=["/fil 0 0 0 1 1 1 stone"])
-    with pytest.raises(WorldError, match="fil"):
+    with pytest.raises(EnvError, match="fil"):
         env.reset(seed=1)
     with pytest.raises(EnvError, match="call reset first"):
         env.step(idle())

@@ -15,8 +15,8 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from fractions import Fraction
-from itertools import chain, product
 from types import MappingProxyType
 from typing import Any
 
@@ -25,22 +25,19 @@ import numpy as np
 
 import blockworld
 from blockworld import (
-    CARRIED,
-    DIFFICULTIES,
     Action,
     Player,
-    Stack,
+    Scenario,
     UnknownNameError,
     World,
     WorldError,
     growing,
-    rule_value,
+    is_whole,
     screens,
 )
-from blockworld.registry import ITEMS_BY_NAME, NUM_BOXES
+from blockworld.registry import ITEMS_BY_NAME
 from blockworld.render import MOST_GAMMA, hud
 from blockworld.scene import SceneEncoder, Shared, generated_land, static_tables
-from blockworld.terrain import KINDS
 from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.voxel import checks
@@ -99,10 +96,6 @@ def _refusals_of_the_world(where: str = "") -> Iterator[None]:
         raise EnvError(f"{where}{error}") from None
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 class VoxelEnv(PlayableEnv):
     """One task in the block world, with a player for each of its seats.
 
@@ -133,8 +126,7 @@ class VoxelEnv(PlayableEnv):
                 raise unknown_name(f"option of the block world in task {task.id}", name, options)
             options[name] = value
         self._options = options
-        with _refusals_of_the_world():
-            self._check()
+        self._check()
         self._rewards = REWARDS.get(options["reward"])
         self._outcome_check = checks.find(options["check"]) if options["check"] else None
         width, height = options["size"]
@@ -174,45 +166,23 @@ class VoxelEnv(PlayableEnv):
             if not fits:
                 raise EnvError(f"{where}.{name} is {expected}, got {options[name]!r}")
 
-        size, time, items = options["size"], options["time"], options["items"]
+        size = options["size"]
         is_pair = isinstance(size, list | tuple) and len(size) == 2
         check(
-            is_pair and all(_is_whole(side) and 16 <= side <= 4096 for side in size),
+            is_pair and all(is_whole(side) and 16 <= side <= 4096 for side in size),
             "size",
             "[width, height], each 16 to 4096 pixels",
         )
-        check(_is_whole(time) and time >= 0, "time", "a whole number of ticks since sunrise, such as 6000 for noon")
         check(isinstance(options["check"], str), "check", "the name of an outcome check, or module:function")
         gamma = options["gamma"]
         is_number = isinstance(gamma, int | float) and not isinstance(gamma, bool)
         check(is_number and 0 <= gamma <= MOST_GAMMA, "gamma", f"a number from 0 to {MOST_GAMMA}, MineRL's is 2")
         for name in ("esc_ends", "inventory", "origin"):
             check(isinstance(options[name], bool), name, "true or false")
-        for name, known in (("kind", KINDS), ("difficulty", DIFFICULTIES)):
-            if options[name] not in known:
-                raise unknown_name(f"{where}.{name}", str(options[name]), known)
-        check(isinstance(options["rules"], dict), "rules", "a table of game rules and their values")
-        with _refusals_of_the_world(f"{where}.rules: "):
-            options["rules"] = {name: rule_value(name, value) for name, value in options["rules"].items()}
-        check(isinstance(items, list | tuple), "items", "a list of names and [name, count] pairs")
-        for item in items:
-            named = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and _is_whole(item[1])
-            check(isinstance(item, str) or named, "items", "a list of names and [name, count] pairs")
         check(options["reward"] in ("", *REWARDS), "reward", " or ".join(repr(name) for name in ("", *REWARDS)))
         check(options["start"] in ("", *STARTS), "start", " or ".join(repr(name) for name in ("", *STARTS)))
-        num_stacks = sum(len(stacks) for stacks in self._first_items())
-        check(num_stacks <= len(CARRIED), "items", f"what fits {len(CARRIED)} slots; {num_stacks} are needed")
-        commands = options["commands"]
-        check(
-            isinstance(commands, list | tuple) and all(isinstance(line, str) for line in commands),
-            "commands",
-            "a list of commands",
-        )
-
-    def _first_items(self) -> Iterator[list[Stack]]:
-        for item in self._options["items"]:
-            name, count = (item, 1) if isinstance(item, str) else item
-            yield blockworld.stacks(name, count)
+        with _refusals_of_the_world(f"{where}."):
+            self._scenario = Scenario(**{entry.name: options[entry.name] for entry in fields(Scenario)})
 
     @property
     def world(self) -> World:
@@ -235,21 +205,11 @@ class VoxelEnv(PlayableEnv):
 
     def _begin(self, seed: int | None) -> tuple[dict[str, Any], dict[str, Any]]:
         chosen = self._options
-        world = World(int(self.np_random.integers(2**31)) if seed is None else seed, chosen["kind"])
-        world.time = chosen["time"] % blockworld.DAY_TICKS
-        world.difficulty = chosen["difficulty"]
-        world.rules |= chosen["rules"]
-        if chosen["start"]:
-            put(world, chosen["start"])
-        for seat in range(len(self.task.seats)):
-            if seat:
-                _stand_before_the_first(world, world.join())
-            with world.acting(seat):
-                for stack in chain.from_iterable(self._first_items()):
-                    world.give(stack)
-        for line in chosen["commands"]:
-            if line.strip() and not line.lstrip().startswith("#"):
-                blockworld.run(world, line)
+        world = self._scenario.world(
+            int(self.np_random.integers(2**31)) if seed is None else seed,
+            len(self.task.seats),
+            lambda world: put(world, chosen["start"]) if chosen["start"] else None,
+        )
         self._world = world
         self._origin = _feet_cell(ready(world)) if chosen["origin"] else None
         self._num_steps, self._over = 0, False
@@ -412,7 +372,7 @@ class VoxelEnv(PlayableEnv):
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
-        if view is not None and (set(view) != {"gui_scale"} or not _is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
+        if view is not None and (set(view) != {"gui_scale"} or not is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
             raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
         if height is not None and (height not in self.heights or view is None):
             raise EnvError(f"task {self.task.id} draws people's pictures {self.heights} rows high, got {height}")
@@ -535,17 +495,3 @@ def _is_elsewhere(me: Player, pitch: float, yaw: float) -> bool:
     """Whether a player looks somewhere else than their camera says."""
     off = (me.yaw - yaw + 180.0) % 360.0 - 180.0
     return abs(off) > _TURNED_DEGREES or abs(me.pitch - min(90.0, max(-90.0, pitch))) > _TURNED_DEGREES
-
-
-def _stand_before_the_first(world: World, seat: int) -> None:
-    """Put a player who has joined where there is room, some steps before the first one's eyes, looking at the first."""
-    first, me = world.players[0], world.players[seat]
-    for far, aside in product(range(3, 9), (0, 1, -1, 2, -2, 3, -3)):
-        x, z = first.x + aside, first.z + far
-        y = world.grid.top(math.floor(x), math.floor(z)) + 1
-        taken = any(math.dist((x, z), (one.x, one.z)) < 1 for one in world.players)
-        below = world.grid.get(math.floor(x), y - 1, math.floor(z))
-        if not taken and abs(y - first.y) <= 2 and NUM_BOXES[below] and y < world.grid.size[1] - 2:
-            me.x, me.y, me.z = x, float(y), z
-            break
-    me.yaw = first.yaw + 180.0

@@ -31,6 +31,7 @@ from blockworld.commands.commands import DIFFICULTIES, CommandError, rule_value,
 from blockworld.entities import mobs
 from blockworld.entities.mobs import described
 from blockworld.entities.trading import offers_of
+from blockworld.env import BlockWorldEnv, register
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.player import screens
 from blockworld.player.inventory import CARRIED, contents
@@ -38,6 +39,7 @@ from blockworld.player.mining import body, break_ticks, mob_in_front, target
 from blockworld.player.panels import NUM_OFFERS_SHOWN
 from blockworld.registry.items import stacks
 from blockworld.render.renderer import Renderer
+from blockworld.scenario import Scenario, is_whole
 from blockworld.state import ATTACK_REACH, DAY_TICKS, EYE_HEIGHT, HALF_WIDTH, REACH, Action, Player, Position, Stack
 from blockworld.world import VERSION, World, box
 
@@ -52,10 +54,12 @@ __all__ = [
     "REACH",
     "VERSION",
     "Action",
+    "BlockWorldEnv",
     "CommandError",
     "Player",
     "Position",
     "Renderer",
+    "Scenario",
     "Stack",
     "UnknownNameError",
     "World",
@@ -68,6 +72,7 @@ __all__ = [
     "described",
     "growing",
     "is_replaceable",
+    "is_whole",
     "mob_in_front",
     "mobs",
     "offers_of",
@@ -78,3 +83,5 @@ __all__ = [
     "stacks",
     "target",
 ]
+
+register()

@@ -3,8 +3,8 @@
 A change that moves code about, and changes no rule and no picture, leaves every one of them as it is. A change of rules or
 pictures on purpose writes them anew, and raises `blockworld.VERSION`:
 
-python tests/world/golden.py            write golden.json
-python tests/world/golden.py print      say it on standard output instead
+python packages/blockworld/tests/golden.py            write golden.json
+python packages/blockworld/tests/golden.py print      say it on standard output instead
 """
 
 from __future__ import annotations
@@ -19,22 +19,26 @@ from typing import Any
 
 import numpy as np
 
-from blockworld import Action, Renderer, Stack, World, run
+from blockworld import Action, Renderer, Scenario, Stack, World, run
+from blockworld.env import environments
 from blockworld.player import screens
 from blockworld.registry.blocks import BLOCKS
 from blockworld.registry.trades import offer
 from blockworld.render.icons import NAMES, icon
 from blockworld.render.models import models
 from blockworld.render.textures import atlas
-from interplay.envs import make
-from interplay.envs.minerl_actions import CAMERA, KEYS
-from interplay.envs.voxel import VoxelEnv
-from interplay.tasks import find
 
 GOLDEN = Path(__file__).with_name("golden.json")
 SIZES = {(320, 180): Fraction(1), (96, 96): None}
 """Sizes of the scenes' pictures, and how large bars and screens are in them: as people see them, and as agents do."""
-TASKS = ("find_cave", "make_waterfall", "create_village_animal_pen", "build_village_house", "obtain_diamond_shovel")
+TASKS = {
+    "find_cave": "FindCave",
+    "make_waterfall": "MakeWaterfall",
+    "create_village_animal_pen": "CreateVillageAnimalPen",
+    "build_village_house": "BuildVillageHouse",
+    "obtain_diamond_shovel": "ObtainDiamondShovel",
+}
+"""Name in `golden.json` -> name of the environment."""
 NUM_STEPS = 1000
 """Of random play in each task."""
 EVERY = 50
@@ -142,28 +146,34 @@ def every_scene() -> dict[str, World]:
 # Random play
 
 
-SHARES = {"forward": 0.7, "jump": 0.3, "attack": 0.5, "use": 0.15, "sprint": 0.2, "sneak": 0.05, "inventory": 0.04, "ESC": 0.0}
+SHARES = {"forward": 0.7, "jump": 0.3, "attack": 0.5, "use": 0.15, "sprint": 0.2, "sneak": 0.05, "inventory": 0.04, "esc": 0.0}
 """How likely a key is held; 0.03 the others."""
 
 
 def play(task_name: str) -> Iterator[str]:
     """1,000 steps of somebody who holds random keys for a while, in a small picture; a hash every fifty steps."""
-    task = find(f"basalt/{task_name}")
-    env = make(task)
-    assert isinstance(env, VoxelEnv)
+    options = environments()[TASKS[task_name]]
+    scenario = Scenario(**{name: value for name, value in options.items() if name != "max_episode_steps"})
     rng = np.random.default_rng(11)
     renderer = Renderer((160, 90))
-    env.reset(seed=2143)
-    action: dict[str, Any] = {}
+    world = scenario.world(2143)
+    keys: dict[str, bool] = {}
+    hotbar = 0
     for step in range(1, NUM_STEPS + 1):
         if step % 8 == 1:
-            action = {key: int(rng.random() < SHARES.get(key, 0.03)) for key in KEYS}
-        env.step_unseen(action | {CAMERA: rng.normal(0.0, (2.0, 6.0)).astype(np.float32)})
+            keys, hotbar = {}, 0
+            for name, value in Action._field_defaults.items():
+                if name == "hotbar":
+                    slots = [slot for slot in range(1, 10) if rng.random() < 0.03]
+                    hotbar = min(slots, default=0)
+                elif value is False:
+                    keys[name] = bool(rng.random() < SHARES.get(name, 0.03))
+        pitch, yaw = rng.normal(0.0, (2.0, 6.0)).astype(np.float32).tolist()
+        world.step(Action(**keys, hotbar=hotbar, camera_pitch=pitch, camera_yaw=yaw))
         if step % EVERY == 0:
-            yield f"{env.world.digest()[:16]} {_hash(renderer.frame(env.world))}"
-        if env.world.player.dead:
-            env.reset(seed=2143 + step)
-    env.close()
+            yield f"{world.digest()[:16]} {_hash(renderer.frame(world))}"
+        if world.player.dead:
+            world = scenario.world(2143 + step)
 
 
 # Screens

@@ -1,0 +1,165 @@
+"""The block world as a Gymnasium environment for one player. `import blockworld` makes its ids known to Gymnasium.
+
+import blockworld
+import gymnasium
+
+env = gymnasium.make("blockworld/FindCave-v0")
+observation, info = env.reset(seed=14169)
+observation["pov"]  # uint8, shape (360, 640, 3)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from blockworld.errors import WorldError, unknown_name
+from blockworld.player.inventory import contents
+from blockworld.render.renderer import MOST_GAMMA, Renderer
+from blockworld.scenario import Scenario, is_whole
+from blockworld.state import Action
+from blockworld.world import World
+
+CAMERA = "camera"
+MAX_TURN = 180.0
+"""Degrees that one action turns at most, each way and on each axis."""
+MINERL_GAMMA = 2.0
+KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstance(value, bool))
+"""Binary entries of an action, named as the fields of `Action`."""
+
+
+@cache
+def environments() -> dict[str, dict[str, Any]]:
+    """Name -> arguments of `BlockWorldEnv` and `max_episode_steps`: the tasks of MineRL BASALT 2022, the diamond shovel, and a
+    sandbox."""
+    return json.loads(resources.files("blockworld").joinpath("data", "environments.json").read_text())
+
+
+def register() -> None:
+    """Make `blockworld/<name>-v0` known to Gymnasium, for each of `environments`. A second call does nothing."""
+    for name, options in environments().items():
+        if f"blockworld/{name}-v0" not in gymnasium.registry:
+            steps = options["max_episode_steps"]
+            kwargs = {option: value for option, value in options.items() if option != "max_episode_steps"}
+            entry_point = "blockworld.env:BlockWorldEnv"
+            gymnasium.register(f"blockworld/{name}-v0", entry_point=entry_point, max_episode_steps=steps, kwargs=kwargs)
+
+
+class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
+    """A player in a world. Rewards are 0: what counts as success is for people, or for the caller to read from `world`.
+
+    Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1, `hotbar` a slot from 1
+    to 9 or 0 for none, `camera` degrees down and right, float32, shape (2,); what is left out is not pressed. An episode
+    terminates when the player dies, or presses `esc` with no screen open, which says that they are done.
+
+    Args:
+        size: Of the picture, (width, height), each 16 to 4096 pixels.
+        gamma: How far the dark is raised; MineRL has 2, 0 leaves it dark.
+        scenario: Arguments of `Scenario`.
+
+    Raises:
+        WorldError: For an argument that cannot be used; `UnknownNameError` offers the nearest name.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012  # as Gymnasium has it
+
+    def __init__(
+        self,
+        *,
+        size: tuple[int, int] = (640, 360),
+        gamma: float = MINERL_GAMMA,
+        render_mode: str | None = None,
+        **scenario: Any,
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise WorldError(f"render_mode is 'rgb_array' or None, got {render_mode!r}")
+        if len(size) != 2 or not all(is_whole(side) and 16 <= side <= 4096 for side in size):
+            raise WorldError(f"size is (width, height), each 16 to 4096 pixels, got {size!r}")
+        if not 0 <= gamma <= MOST_GAMMA:
+            raise WorldError(f"gamma is a number from 0 to {MOST_GAMMA}, got {gamma!r}")
+        for name in scenario:
+            if name not in Scenario.__dataclass_fields__:
+                raise unknown_name("argument", name, [*Scenario.__dataclass_fields__, "size", "gamma", "render_mode"])
+        self.scenario = Scenario(**scenario)
+        self.render_mode = render_mode
+        width, height = size
+        self.observation_space = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)})
+        keys: dict[str, gymnasium.Space[Any]] = {name: gymnasium.spaces.Discrete(2) for name in KEYS}
+        turn = gymnasium.spaces.Box(-MAX_TURN, MAX_TURN, (2,), np.float32)
+        self.action_space = gymnasium.spaces.Dict({**keys, "hotbar": gymnasium.spaces.Discrete(10), CAMERA: turn})
+        self._renderer = Renderer((width, height), gamma=gamma)
+        self._world: World | None = None
+
+    @property
+    def world(self) -> World:
+        """The world as it is now, for rules that judge and tools that look; agents see pixels."""
+        if self._world is None:
+            raise WorldError("there is no world yet; call reset first")
+        return self._world
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Start an episode; the same seed starts the same one."""
+        super().reset(seed=seed)
+        self._world = self.scenario.world(int(self.np_random.integers(2**31)) if seed is None else seed)
+        return self._observation(), self._info()
+
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Let a twentieth of a second pass."""
+        world, keys = self.world, action_of(action)
+        is_done = keys.esc and world.screen is None
+        world.step(keys)
+        return self._observation(), 0.0, is_done or world.player.dead, False, self._info()
+
+    def render(self) -> np.ndarray:  # type: ignore[override]
+        """What the player sees, uint8, shape (H, W, 3)."""
+        return self._renderer.frame(self.world)
+
+    def save(self) -> bytes:
+        """The whole world, some 50 kB early in an episode, for `restore`."""
+        return self.world.save()
+
+    def restore(self, saved: bytes) -> None:
+        """Continue from what `save` returned.
+
+        Raises:
+            WorldError: For bytes that are no saved world of this version.
+        """
+        self._world = World.restore(saved)
+
+    def _observation(self) -> dict[str, Any]:
+        return {"pov": self.render().copy()}
+
+    def _info(self) -> dict[str, Any]:
+        """What is known of the player; not for agents."""
+        me = self.world.player
+        place = {"x": me.x, "y": me.y, "z": me.z, "yaw": me.yaw, "pitch": me.pitch}
+        return {**place, "health": me.health, "food": me.food, "inventory": contents(me.slots), "tick": self.world.ticks}
+
+
+def action_of(action: Mapping[str, Any]) -> Action:
+    """An action of the environment as the world takes it; turns beyond `MAX_TURN` are clipped to it.
+
+    Raises:
+        UnknownNameError: For an entry that there is not.
+        WorldError: For a value that is none.
+    """
+    values: dict[str, Any] = {}
+    for name, value in action.items():
+        array, most = np.asarray(value), 1 if name in KEYS else 9
+        if name == CAMERA and array.shape == (2,) and array.dtype.kind in "iuf":
+            values["camera_pitch"], values["camera_yaw"] = np.clip(array.astype(float), -MAX_TURN, MAX_TURN).tolist()
+        elif name == CAMERA:
+            raise WorldError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}")
+        elif name not in KEYS and name != "hotbar":
+            raise unknown_name("entry of an action", str(name)[:40], [*KEYS, "hotbar", CAMERA])
+        elif array.shape not in ((), (1,)) or array.dtype.kind not in "biu" or not 0 <= array.item() <= most:
+            raise WorldError(f"{name} is a whole number from 0 to {most}, got {value!r}")
+        else:
+            values[name] = bool(array.item()) if name in KEYS else int(array.item())
+    return Action(**values)
