@@ -8,7 +8,7 @@
 
 It knows nothing of the rest of the package. Blocks are states in a NumPy array (`grid`), light and pictures are Numba kernels,
 everything else is rules in plain modules of one noun each. The first use compiles the kernels, once. Its rooms, each of which
-knows those before it (`tests/world/test_rooms_of_the_world.py` has the rule):
+knows those before it (`tests/test_rooms_of_the_world.py` has the rule):
 
     state, errors   what the world remembers between two ticks
     registry        what there is: blocks, items, creatures, recipes

@@ -21,7 +21,7 @@ from blockworld.registry.items import BY_NAME as ITEMS
 from blockworld.state import ARMOUR, MAX_ENTITIES, MAX_MOBS, OFFHAND, Action, Stack
 from blockworld.world import World
 
-SCENES = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"
+SCENES = Path(__file__).parents[3].parent / "shared" / "data" / "mineexplorer"
 X, Y, Z = 128, 64, 128
 
 

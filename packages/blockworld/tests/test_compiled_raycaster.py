@@ -16,7 +16,7 @@ from blockworld.render.raycaster import TILE
 from blockworld.scene import packing
 from blockworld.scene.tables import static_tables
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 SIZE = (100, 61)  # the last tiles are not whole
 SCENES = {
     "day": {"yaw": 30.0, "pitch": 8.0, "selected": 0, "crack": None},
@@ -30,7 +30,7 @@ SCENES = {
 def test_the_module_is_made_from_the_source_as_it_is():
     tool = runpy.run_path(str(ROOT / "tools" / "make_raycaster.py"))
     made = tool["facts_of"](tool["MODULE"].read_bytes())
-    assert made["source"] == tool["source_digest"](), "make it anew:  python tools/make_raycaster.py"
+    assert made["source"] == tool["source_digest"](), "make it anew:  python packages/blockworld/tools/make_raycaster.py"
 
 
 def scenery() -> tuple[np.ndarray, ...]:

@@ -1,4 +1,4 @@
-// The compiled ray-caster where nothing is known; that its pictures are the server's is tested in tests/world.
+// The compiled ray-caster where nothing is known; that its pictures are the server's is tested in tests/test_compiled_raycaster.py.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

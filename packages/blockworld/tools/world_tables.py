@@ -1,7 +1,7 @@
 """Make the fact tables of the embedded world from those of the `minecraft-data` project (MIT licence).
 
     pip download --no-deps --no-binary :all: minecraft-data==3.20.0 && tar xzf minecraft_data-3.20.0.tar.gz
-    python tools/world_tables.py minecraft_data-3.20.0/minecraft_data/data/data/pc
+    python packages/blockworld/tools/world_tables.py minecraft_data-3.20.0/minecraft_data/data/data/pc
 
 Names, ids and numbers of Minecraft 1.16.2, each table one JSON document with a line for each entry. That package holds every
 version of the game, a hundred megabytes; these tables are one, and small enough to ship.

@@ -27,11 +27,10 @@ from typing import Any
 from numba import carray
 
 import blockworld
-import interplay.web
 from blockworld.render import raycaster
 
 SOURCE = Path(blockworld.__file__).parent / "render" / "raycaster.py"
-MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "raycaster.wasm"
+MODULE = Path(blockworld.__file__).parent / "web" / "land" / "raycaster.wasm"
 SECTION = "interplay"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 """Of WebAssembly, that every browser with WebGL2 and modules in workers has had since 2023."""
