@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -36,3 +39,9 @@ class OnePlayer:
     def acting(self, seat: int) -> Iterator[Player]:
         assert seat == 0
         yield self.player
+
+
+def output_of(code: str) -> str:
+    """What another process says that runs this code in the folder of the tests."""
+    command, folder = [sys.executable, "-c", code], Path(__file__).parent
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout

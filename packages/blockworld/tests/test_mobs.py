@@ -2,12 +2,11 @@
 
 import hashlib
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mob_world import FLOOR, World
-from warm_process import output_of
+from one_player import output_of
 
 from blockworld.entities import items_and_projectiles, mob_events, mob_kernel, mobs, spawning, trading
 from blockworld.errors import UnknownNameError, WorldError
@@ -734,10 +733,9 @@ def test_another_process_gives_the_same_bytes() -> None:
     here = crowd()
     here.run(100)
     program = (
-        "import hashlib, sys; sys.path.append('..'); import test_mobs; w = test_mobs.crowd(); w.run(100); "
-        "print(hashlib.sha256(w.entities.tobytes()).hexdigest())"
+        "import hashlib, test_mobs; w = test_mobs.crowd(); w.run(100); print(hashlib.sha256(w.entities.tobytes()).hexdigest())"
     )
-    assert output_of(["-c", program], cwd=Path(__file__).parent).strip() == hashlib.sha256(here.entities.tobytes()).hexdigest()
+    assert output_of(program).strip() == hashlib.sha256(here.entities.tobytes()).hexdigest()
 
 
 def test_a_copy_of_the_rows_goes_on_equally() -> None:
