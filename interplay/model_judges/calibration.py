@@ -1,4 +1,4 @@
-"""How far a model judge can be believed: figures from predictions and from what people said.
+"""Calibration of a model judge: figures from its predictions and from what people said.
 
 Which predictions they are is up to who asks: `cross_validation.py` makes those of a model that has not seen the answers.
 """
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.model_judges.predictions import Texts, brier_scores, chance_right, columns, log_loss
+from interplay.model_judges.outcomes import Texts, brier_scores, chance_right, columns, log_loss
 from interplay.model_judges.saving import SavingPoint
 from interplay.rank.normal import Z95
 
@@ -27,7 +27,6 @@ class Bin(NamedTuple):
     Attributes:
         low, high: Of the probability given to the predicted outcome.
         predicted, observed: Mean probability, and share of answers that came out so; 0 where there are none.
-        num_answers: How many.
     """
 
     low: float
@@ -45,7 +44,6 @@ class FactorAgreement(NamedTuple):
         agreement: Share of them the judge gives too.
         commonest: Share of people's commonest answer, what a judge without eyes would reach.
         people_agree: Share of pairs of people who gave one answer about the same videos; None if no two were asked.
-        num_people_pairs: How many such pairs.
     """
 
     question: str
@@ -69,7 +67,6 @@ class Split(NamedTuple):
 
     @property
     def is_better_than_shares(self) -> bool:
-        """Whether they tell measurably more than the outcomes' shares."""
         return self.brier_gain_low > 0
 
 
@@ -81,7 +78,6 @@ class Calibration:
         num_answers, num_groups: People's answers about the task that were learnt from, and the seeds they are about.
         accuracy: Share of answers whose outcome was given the largest probability; half an answer where left and right
             shared it and one of them was said.
-        commonest: Share of the commonest outcome.
         decided_accuracy: The same among answers that name a side; 0.5 is chance.
         brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); and that of always giving
             the outcomes' shares.
@@ -90,13 +86,11 @@ class Calibration:
         calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
         bins: The reliability diagram.
         people_agree: Share of pairs of people who gave one outcome about one pair of episodes; None if no two did.
-        num_people_pairs: How many such pairs.
-        factors: Agreement by question.
         saving: The curve of answers saved; empty where agents or answers are too few for an order.
         answers_saved: Answers of people fewer with the model than without, at a rank correlation of `TARGET_CORRELATION`;
             negative where the model does harm; None where the curve does not get there.
         left_out: Of a model that has seen no answer about either agent; None where agents or answers are too few to tell.
-        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in files of before.
+        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in older files.
         gain_over_names_low: Lower end of the 95 % interval of its Brier score less the judge's, answers taken for independent.
         num_left_out: Answers not among `num_answers`, because nothing is known here of the episodes they are about.
     """
@@ -160,14 +154,12 @@ class Calibration:
         return first
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
         lists = {name: [item._asdict() for item in getattr(self, name)] for name in ("bins", "factors", "saving")}
         splits = {name: one and one._asdict() for name in ("left_out", "names_only") for one in (getattr(self, name),)}
         return asdict(self) | lists | splits
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Calibration:
-        """The inverse of `to_json`."""
         kinds = {"bins": Bin, "factors": FactorAgreement, "saving": SavingPoint}
         parts: dict[str, Any] = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
         parts |= {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
@@ -211,7 +203,6 @@ def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArr
 
 
 def split(probabilities: Array, outcomes: Texts) -> Split | None:
-    """What can be said of some predictions; None without any."""
     if not len(outcomes):
         return None
     found = measure(probabilities, outcomes, [0] * len(outcomes), [])

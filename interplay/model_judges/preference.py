@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, not_installed
-from interplay.model_judges.predictions import OUTCOMES, Texts, columns, log_loss
+from interplay.model_judges.outcomes import OUTCOMES, Texts, columns, log_loss
 from interplay.rank.bradley_terry import sigmoid
 
 Array = NDArray[np.float64]
@@ -60,12 +60,10 @@ class Scale:
         return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
         return {"names": list(self.names), "centre": self.centre.tolist(), "spread": self.spread.tolist()}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Scale:
-        """The inverse of `to_json`."""
         return cls(tuple(document["names"]), np.array(document["centre"], float), np.array(document["spread"], float))
 
 
@@ -92,13 +90,11 @@ class PreferenceModel:
         return _davidson((left - right) @ self.weights / self.temperature, self.draw)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
         draw = self.draw if np.isfinite(self.draw) else None
         return {"weights": self.weights.tolist(), "draw": draw, "temperature": self.temperature}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> PreferenceModel:
-        """The inverse of `to_json`."""
         draw = -np.inf if document["draw"] is None else document["draw"]
         return cls(np.array(document["weights"], float), draw, document["temperature"])
 
@@ -124,12 +120,10 @@ class YesNoModel:
         return sigmoid(features @ self.weights + self.intercept)
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
         return {"weights": self.weights.tolist(), "intercept": self.intercept}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> YesNoModel:
-        """The inverse of `to_json`."""
         return cls(np.array(document["weights"], float), document["intercept"])
 
 
@@ -233,7 +227,6 @@ def optimizer() -> Any:
 
 
 def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[Array], Array], size: int) -> Array:
-    """Where a convex loss is least, from zero on."""
     found = optimizer().minimize(loss, np.zeros(size), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
     return found.x
 

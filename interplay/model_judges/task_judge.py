@@ -38,8 +38,6 @@ class TaskJudge:
         scale: Which features it looks at, and how they are scaled.
         overall: Which episode is better.
         comparative, direct: Question id -> the model of its answers.
-        calibration: How far it can be believed.
-        seed: Of its random splits.
         trained_at: UTC, ISO 8601.
     """
 
@@ -63,7 +61,6 @@ class TaskJudge:
         return [(self.scale.names[place], float(weights[place])) for place in places[:count]]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
         return {
             "name": self.name,
             "task": self.task,
@@ -80,7 +77,6 @@ class TaskJudge:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TaskJudge:
-        """The inverse of `to_json`."""
         return cls(
             name=document["name"],
             task=document["task"],
@@ -123,12 +119,10 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
 
 
 def has_learnt(root: Path, name: str, task: str) -> bool:
-    """Whether there is a judge's file, of whatever version."""
     return _path(root, name, task).is_file()
 
 
 def load_all(root: Path) -> list[TaskJudge]:
-    """Every judge of a data folder that can be read, by name and task."""
     found = []
     for path in sorted((root / "models" / "judges").glob("*/*.json")):
         try:
@@ -155,6 +149,5 @@ def _path(root: Path, name: str, task: str) -> Path:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could not be a file."""
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", name):
         raise ModelJudgeError(f"a model judge is called by letters, digits and . _ -, up to 64 of them; got {name!r}")
