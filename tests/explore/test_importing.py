@@ -16,8 +16,8 @@ from small_instance import FIRST_LOG
 
 from interplay.cli import main
 from interplay.explore import checking, facts, rules
-from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
+from interplay.explore.mineexplorer import PUBLISHED, convert, import_path
 from interplay.explore.published import files_of
 from interplay.world import Action, World, run_all
 from interplay.world.registry.blocks import name_of
