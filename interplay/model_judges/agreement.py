@@ -68,7 +68,7 @@ class Agreement:
         return self.accuracy.low is not None and self.accuracy.low > self.commonest
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {name: [item._asdict() for item in getattr(self, name)] for name in ("factors", "saving")}
+        return asdict(self)
 
 
 def agreement_with_people(

@@ -6,9 +6,10 @@ Which predictions they are is up to who asks: `cross_validation.py` makes those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,8 @@ Array = NDArray[np.float64]
 NUM_BINS = 10
 
 
-class Bin(NamedTuple):
+@dataclass(frozen=True)
+class Bin:
     """Predictions of about one probability.
 
     Attributes:
@@ -36,7 +38,8 @@ class Bin(NamedTuple):
     num_answers: int
 
 
-class FactorAgreement(NamedTuple):
+@dataclass(frozen=True)
+class FactorAgreement:
     """How often the model says of a question what people say.
 
     Attributes:
@@ -55,7 +58,8 @@ class FactorAgreement(NamedTuple):
     num_people_pairs: int
 
 
-class Split(NamedTuple):
+@dataclass(frozen=True)
+class Split:
     """How well predictions do that were made in one way; fields as in `Calibration`, of the answers they were made for."""
 
     num_answers: int
@@ -154,16 +158,11 @@ class Calibration:
         return first
 
     def to_json(self) -> dict[str, Any]:
-        lists = {name: [item._asdict() for item in getattr(self, name)] for name in ("bins", "factors", "saving")}
-        splits = {name: one and one._asdict() for name in ("left_out", "names_only") for one in (getattr(self, name),)}
-        return asdict(self) | lists | splits
+        return asdict(self)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Calibration:
-        kinds = {"bins": Bin, "factors": FactorAgreement, "saving": SavingPoint}
-        parts: dict[str, Any] = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
-        parts |= {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
-        return cls(**{**document, **parts})
+        return msgspec.convert(document, cls)
 
 
 def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:
@@ -206,7 +205,7 @@ def split(probabilities: Array, outcomes: Texts) -> Split | None:
     if not len(outcomes):
         return None
     found = measure(probabilities, outcomes, [0] * len(outcomes), [])
-    return Split(*(getattr(found, name) for name in Split._fields))
+    return Split(*(getattr(found, one.name) for one in fields(Split)))
 
 
 def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,8 @@ TARGET_CORRELATION = 0.9
 NUM_REPEATS = 20
 
 
-class SavingPoint(NamedTuple):
+@dataclass(frozen=True)
+class SavingPoint:
     """With so many of people's answers: mean rank correlation with the order by all of them, without and with the model."""
 
     num_answers: int

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from interplay.errors import InterplayError
 from interplay.explore import published
 from interplay.explore.evaluation.replies import KINDS, PLAYED
@@ -124,9 +126,7 @@ class Result:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
-        lists: dict[str, Any] = {name: tuple(document.get(name, ())) for name in ("capabilities", "at_start", "answered")}
-        lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
-        return cls(**{**document, **lists})
+        return msgspec.convert(document, cls)
 
 
 def result_of(run: Run) -> Result:

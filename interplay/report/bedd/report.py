@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import sqrt
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -29,24 +30,18 @@ class NothingToReportError(InterplayError):
 def database_report(
     database: Database,
     *,
-    agents: Sequence[str] | None = None,
-    efforts: Sequence[Effort] = (),
-    effort_source: str = "",
-    seed: int = 0,
     on_begin: Callable[[int], Callable[[], None]] = lambda total: lambda: None,
+    **options: Any,
 ) -> Report:
     """The whole report on the answers of a database, read as they are at one moment.
 
     Args:
         on_begin: Called with the number of answers; what it returns is called after each.
-        Others, and errors: As `bedd_report`.
+        options: As of `bedd_report`, as are the errors.
     """
     with database.read() as session:
         on_answer = on_begin(num_full_answers(session))
-        return bedd_report(
-            full_answers(session), forms(session), agents=agents, efforts=efforts, effort_source=effort_source, seed=seed,
-            on_answer=on_answer,
-        )  # fmt: skip
+        return bedd_report(full_answers(session), forms(session), on_answer=on_answer, **options)
 
 
 def forms(session: Session) -> Forms:
