@@ -58,11 +58,7 @@ def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement
 
 
 def write(root: Path, judgement: Judgement, instance: Instance) -> None:
-    """Keep what was reached, by this version of the instance.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Keep what was reached, by this version of the instance."""
     path = root / FOLDER / f"{judgement.episode}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     versions = {"content_hash": instance.content_hash, "task_hash": instance.task().content_hash}

@@ -124,11 +124,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
 
 
 def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
-    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet.
-
-    Raises:
-        JudgingError: As `judge`.
-    """
+    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet."""
     there = judgement_cache.read(archive.root, episode.id, instance.task().content_hash)
     if there is None:
         there = judge(episode, instance)

@@ -33,11 +33,7 @@ def candidates_with_videos(archive: Archive, offered: Candidates, session: Sessi
 
 
 def couples_to_answer(archive: Archive, offered: Candidates, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
-    """Every two videos of a task that could be shown together.
-
-    Raises:
-        ModelJudgeError: If there are none.
-    """
+    """Every two videos of a task that could be shown together."""
     couples = couples_of(candidates_with_videos(archive, offered, session, task))
     if not couples:
         raise ModelJudgeError(

@@ -151,11 +151,7 @@ def prompt(goal: str, questions: Sequence[Question]) -> str:
 
 
 def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
-    """The form in a model's reply; words around the object, as models like to add, are passed over.
-
-    Raises:
-        UnansweredPairError: If there is no usable form in it.
-    """
+    """The form in a model's reply; words around the object, as models like to add, are passed over."""
     if not isinstance(text, str):
         raise UnansweredPairError(f"the model replied with no text: {str(text)[:200]!r}")
     try:
@@ -217,11 +213,7 @@ def encode(frame: NDArray[np.uint8]) -> bytes:
 
 
 def frames_of(path: Path) -> list[NDArray[np.uint8]]:
-    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3).
-
-    Raises:
-        UnansweredPairError: If it cannot be decoded.
-    """
+    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3)."""
     import av
     from av.error import FFmpegError
 

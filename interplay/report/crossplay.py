@@ -106,8 +106,6 @@ def crossplay_report(
     Args:
         agents: In the order of rows and columns; people come last where there are games of theirs.
         seeds: On which every line-up of agents played.
-    Raises:
-        InterplayError: If there is no game.
     """
     if not games:
         raise InterplayError(f"there are no games of {task.id} to report on")

@@ -27,11 +27,7 @@ VOTES = Path("explore") / "make" / "filter" / "votes.json"
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one.
-
-    Raises:
-        InterplayError: If it is no such file.
-    """
+    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one."""
     if path is None:
         path = data / VOTES
         if not path.exists():

@@ -52,11 +52,7 @@ class Far:
     cost: float = 0.0
 
     def check(self, budget: Budget) -> None:
-        """Count one more call, if it can be paid.
-
-        Raises:
-            CallError: If it cannot.
-        """
+        """Count one more call, if it can be paid."""
         if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
             raise CallError("the server does not say how many tokens it used, so only calls can be limited")
         spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}

@@ -300,11 +300,7 @@ class BadValueError(InterplayError):
 
 
 def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, checked.
-
-    Raises:
-        BadValueError: If one is missing, unknown, or means nothing.
-    """
+    """The arguments of a call, checked."""
     macro = MACROS[name]
     given = {key: value for key, value in arguments.items() if value is not None}
     for key in given:

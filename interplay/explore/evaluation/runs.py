@@ -50,11 +50,7 @@ class LineFile:
         os.ftruncate(self._file, len(self.whole))
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; when this returns it outlives the process.
-
-        Raises:
-            LinesError: If there is no room for it; nothing of it is written then.
-        """
+        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
         data = json.dumps(line).encode() + b"\n"
         size = os.fstat(self._file).st_size
         try:
@@ -168,11 +164,7 @@ class RunFile:
         return f"{begun:%Y%m%dT%H%M%S}-{own}"
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; when this returns it outlives the process.
-
-        Raises:
-            RunError: If there is no room for it; nothing of it is written then.
-        """
+        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
         try:
             self._file.append(line)
         except LinesError as error:

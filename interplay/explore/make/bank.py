@@ -234,11 +234,7 @@ def to_json(tasks: Mapping[str, Atomic]) -> dict[str, Any]:
 
 
 def write(path: Path, tasks: Mapping[str, Atomic]) -> None:
-    """Write a bank; `load` reads it.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write a bank; `load` reads it."""
     write_json(path, to_json(tasks))
 
 
@@ -258,11 +254,7 @@ def load(path: Path) -> dict[str, Atomic]:
 
 
 def parse(document: Any, *, source: str = "<document>") -> dict[str, Atomic]:
-    """Name -> task, of a document.
-
-    Raises:
-        BankError: As `load`.
-    """
+    """Name -> task, of a document."""
     if not isinstance(document, Mapping):
         raise BankError(
             f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."

@@ -182,11 +182,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value whose texts every file and database can keep.
-
-    Raises:
-        ReplyError: For a number that is not finite.
-    """
+    """A JSON value whose texts every file and database can keep."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

@@ -117,11 +117,7 @@ async def _ask(
 
 
 def write(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, Path]:
-    """Write what was decided, what waits for people, and all votes; each file appears whole.
-
-    Raises:
-        OSError: If one cannot be written.
-    """
+    """Write what was decided, what waits for people, and all votes; each file appears whole."""
     folder.mkdir(parents=True, exist_ok=True)
     places = {name: folder / name for name in (ANALYSIS, QUEUE, VOTES)}
     write_json(places[ANALYSIS], {one.task: one.published() for one in verdicts if one.verdict is not None}, indent=2)

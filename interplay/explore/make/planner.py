@@ -242,9 +242,5 @@ def holds(instance: Instance, found: Hops) -> bool:
 
 
 def write(path: Path, instance: Instance) -> None:
-    """Write an instance with its proof; `instance.load` reads it.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write an instance with its proof; `instance.load` reads it."""
     write_json(path, instance.to_json())

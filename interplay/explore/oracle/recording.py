@@ -62,11 +62,7 @@ class Repeated:
         self._watch: Watch | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If it is of another task.
-        """
+        """Begin an episode."""
         if task.content_hash != self._instance.task().content_hash:
             raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
         self._watch, self._step = None, 0
@@ -107,11 +103,7 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
 
 
 def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
-    """Record a way round an edge, for people who want to look at it; returns the id of the episode.
-
-    Raises:
-        InterplayError: As `record`.
-    """
+    """Record a way round an edge, for people who want to look at it; returns the id of the episode."""
     return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
 
 

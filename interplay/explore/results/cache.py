@@ -73,11 +73,7 @@ class ResultCache:
         return next((one.run for one in results if one.episode == episode), None)
 
     def run(self, run: str) -> Run | None:
-        """A whole run by its id; None where there is none.
-
-        Raises:
-            RunError: If its file cannot be read.
-        """
+        """A whole run by its id; None where there is none."""
         path = self._data / FOLDER / f"{run}.jsonl"
         stamp = _stamp(path) if re.fullmatch(r"[0-9a-f]{16}", run) else None
         if stamp is None:

@@ -88,11 +88,7 @@ def read_counts(path: Path) -> dict[str, Counts]:
 
 
 def compare_counts(counts: Counts, *, where: str) -> SentimentTests:
-    """Chi-square over all groups and of each pair.
-
-    Raises:
-        CountsError: If all answers are in one column, so that nothing can be tested.
-    """
+    """Chi-square over all groups and of each pair."""
     try:
         overall = chi_square(list(counts.values()))
     except ValueError:

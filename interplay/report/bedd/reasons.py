@@ -21,9 +21,6 @@ def sentiment(text: str) -> Sentiment:
 
     The polarity is the mean over the words of the text that its English lexicon knows, 0 if it knows none. The lexicon reads
     "right" as praise (+0.29) and "left" as nothing, wherever they name a side: see docs/report.md, "Sentiment".
-
-    Raises:
-        InterplayError: If TextBlob is not installed.
     """
     polarity: float = _analyser()(text).polarity  # type: ignore[assignment]  # a property cached on the instance
     return "positive" if polarity > 0 else "negative" if polarity < 0 else "neutral"

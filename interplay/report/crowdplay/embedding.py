@@ -60,8 +60,6 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
     Args:
         features: float64, shape (n, number of features), n at least `LEAST`.
         seed: Of its random draws; one thread computes, so that the same features give the same map.
-    Raises:
-        InterplayError: If scikit-learn is not installed.
     """
     try:
         import sklearn
