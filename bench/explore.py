@@ -26,11 +26,11 @@ from pathlib import Path
 from typing import Any
 
 import interplay.record
+from bench.model_server import ModelServer
 from interplay.explore.evaluation import scripted
 from interplay.explore.evaluation.evaluate import evaluate
 from interplay.explore.evaluation.metrics import result_of, tables
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At
+from interplay.explore.evaluation.providers import At
 from interplay.explore.evaluation.runs import read_all
 from interplay.explore.evaluation.settings import Settings
 

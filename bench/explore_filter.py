@@ -24,7 +24,7 @@ from typing import Any
 
 from scipy.stats import binom
 
-from interplay.explore.evaluation.model_server import ModelServer, Reply
+from bench.model_server import ModelServer, Reply
 from interplay.explore.make.chat import FOLDER
 from interplay.explore.make.knowledge import GROUPS, NO, YES, golden
 

@@ -26,8 +26,8 @@ from typing import Any
 
 import interplay.record
 from bench.explore import refuse_the_network
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At, model_named
+from bench.model_server import ModelServer
+from interplay.explore.evaluation.providers import At, model_named
 from interplay.explore.instance import load
 from interplay.explore.make import bank, filtering, knowledge, scripted, synthesis
 from interplay.explore.make.chat import Chat

@@ -133,8 +133,6 @@ HIDDEN_IMPORTS = {
     ("record.seal", "record.video"): _FILMS,
     ("record.sealed", "record.video"): _FILMS,
     ("record.verify", "record.video"): _FILMS,
-    ("report.write", "report.html"): "brings matplotlib",
-    ("report.write", "report.pdf"): "brings reportlab",
     ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
     ("cli.rank", "cli.rank_document"): "brings the arithmetic, which `--help` need not load",
     ("cli.rank", "cli.rank_tables"): "brings the arithmetic, which `--help` need not load",

@@ -26,8 +26,8 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.record import Archive
-    from interplay.report.counts import CountsReport, SentimentTests
-    from interplay.report.efforts import Effort
+    from interplay.report.bedd.counts import CountsReport, SentimentTests
+    from interplay.report.bedd.demonstrations import Effort
     from interplay.report.table import Report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -74,7 +74,7 @@ def bedd(
         idle = [name for name, value in given.items() if value is not None]
         if idle:
             raise typer.BadParameter(f"{', '.join(idle)} does not go with --counts, which reads nothing but its file")
-        from interplay.report.counts import counts_report
+        from interplay.report.bedd.counts import counts_report
 
         tested = counts_report(counts)
         emit(tested.to_json(), as_json=as_json, text=_counts_text(tested))
@@ -291,7 +291,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
     """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
-    from interplay.report.efforts import archived_efforts, recorded_efforts
+    from interplay.report.bedd.demonstrations import archived_efforts, recorded_efforts
 
     if recordings is None:
         return list(archived_efforts(archive)), "human episodes of this archive"

@@ -6,5 +6,5 @@
     made.task()                                   # plays, records and verifies as every task of the block world
 
 `instance` is one scene with its tasks and milestones, `rules` judges plain facts and knows no world, `facts` takes
-them from a real one, `checking` finds what is wrong with an instance, and `importing` reads the published layout.
+them from a real one, `checking` finds what is wrong with an instance, and `mineexplorer` reads the published layout.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with an instance: first with what it says, then with the scene that it builds."""
+"""Find what is wrong with an instance: in its document first, then in the scene that it builds."""
 
 from __future__ import annotations
 
@@ -28,13 +28,7 @@ _MOB_REACH = 2.5
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong.
-
-    Attributes:
-        key: Where in the document.
-        text: What was found.
-        remedy: What to do.
-    """
+    """One thing that is wrong."""
 
     key: str
     text: str
@@ -49,7 +43,6 @@ class Start:
     """A milestone when the scene is ready.
 
     Attributes:
-        milestone: Its id.
         reached: Whether it is true already; None if it cannot be judged.
     """
 
@@ -78,7 +71,6 @@ def check(instance: Instance) -> Report:
 
 
 def _graph(instance: Instance) -> Iterator[Finding]:
-    """Tasks, edges and their order."""
     nodes, ordered = instance.nodes, instance.atomic_tasks_ordered
     selected = instance.selected_tasks
     for key, tasks in (("reasoning_graph.nodes", nodes), ("selected_tasks", selected), ("atomic_tasks_ordered", ordered)):
@@ -117,7 +109,6 @@ def _graph(instance: Instance) -> Iterator[Finding]:
 
 
 def _milestones(instance: Instance) -> Iterator[Finding]:
-    """Milestones and their rules, whatever the scene."""
     tasks = [milestone.task for milestone in instance.milestones]
     if tasks != list(instance.atomic_tasks_ordered):
         yield Finding("milestones", f"are of {tasks}", "write one for each of atomic_tasks_ordered, in that order")
@@ -199,6 +190,5 @@ def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator
 
 
 def _living(world: World) -> list[tuple[str, Point]]:
-    """Name and feet of every mob alive."""
     rows = world.entities[(world.entities["kind"] >= NUM_THINGS) & (world.entities["health"] > 0)]
     return [(KINDS[row["kind"]], (float(row["x"]), float(row["y"]), float(row["z"]))) for row in rows]

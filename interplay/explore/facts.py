@@ -1,4 +1,4 @@
-"""Facts of a real block world, for `rules`: what the scene is when it is ready, and what is so at a tick."""
+"""Facts of a block world that `rules` judges: of the scene when it is ready, and of each tick."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ LOOKS = (128, 72)
 
 
 def feet(world: World) -> Point:
-    """Where the player's feet are: x, y and z."""
     me = world.player
     return me.x, me.y, me.z
 
 
 def for_rules(world: World, spawn: Point, rules: Iterable[Rule]) -> dict[str, Any]:
-    """As `collect`: all that these rules ask for."""
     asked = list(rules)
     return collect(world, spawn, boxes(asked), sees=any(rule.type == "x.visible" for rule in asked))
 
@@ -75,9 +73,7 @@ class Seen(NamedTuple):
 
     Attributes:
         kind: `block`, `mob`, or `item`, a thing that lies there.
-        name: Of the block, mob or item.
         distance: From the eye, in blocks.
-        point: Where the ray meets it.
         entity: Id of the mob or thing; -1 for a block.
     """
 

@@ -1,4 +1,4 @@
-"""Instances: one scene, its tasks and milestones, in one JSON document; an instance is a task of the block world."""
+"""Instances: a scene, its tasks and its milestones in one JSON document. An instance is a task of the block world."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from interplay.tables import Table, nearest, read_text
 from interplay.tasks import EnvSpec, Question, Task, find
 
 SCHEMA = 1
-"""Version of the document."""
 STEP_BUDGET = 1800
 """Steps of an episode where nothing else is said: 90 seconds, as in the published evaluation."""
 GAME_RULES = {"doDaylightCycle": False, "doMobSpawning": False}
@@ -31,7 +30,6 @@ CAPABILITIES = (
     *(f"reasoning.{name}_reasoning" for name in ("common_sense", "causal", "relational")),
     *(f"action.{name}" for name in ("move", "jump", "collect", "place", "craft", "attack")),
 )
-"""What a task may need of its player."""
 
 
 ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
@@ -44,12 +42,7 @@ class InstanceError(InterplayError):
 
 @dataclass(frozen=True)
 class Edge:
-    """One task needs another done first.
-
-    Attributes:
-        first, then: Names of tasks.
-        reason: Why.
-    """
+    """One task needs another done first."""
 
     first: str
     then: str
@@ -61,9 +54,6 @@ class Milestone:
     """How it is known that one task was done.
 
     Attributes:
-        task: Its name.
-        id: Short name, unique in the instance.
-        description: What is looked at, and why.
         rules: All must hold at the same tick.
     """
 
@@ -79,20 +69,13 @@ class Instance:
 
     Attributes:
         name: Fit for files and ids.
-        selected_tasks: Tasks it is made of.
-        nodes, edges: Which task needs which.
-        milestones: One for each task.
         scene_name, scene_description: For people who look at instances; players never see them.
         task_text: The goal, all that a player is told.
         atomic_tasks_ordered: The tasks in an order in which they can be done.
         commands: Build the scene, in order, from where the player begins.
-        land: Kind of land.
-        seed: Of the land and all chance.
         time: Of day, in ticks since sunrise.
-        game_rules: Name -> value.
         capabilities: Of `CAPABILITIES`.
         action_spaces: Of `ACTION_SPACES`: in which of them it can be done.
-        step_budget: Steps of an episode.
         source: Where it comes from: a table of the author's own.
         proofs: That it can be done: what `oracle.recording.Proof` says of recorded episodes, each of one version of it.
     """
@@ -119,7 +102,6 @@ class Instance:
 
     @property
     def num_hops(self) -> int:
-        """How many tasks it is made of."""
         return len(self.nodes)
 
     @property
@@ -142,7 +124,6 @@ class Instance:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """The document; `parse` is its inverse."""
         document = asdict(self)
         nodes, edges = document.pop("nodes"), document.pop("edges")
         document["reasoning_graph"] = {
@@ -292,14 +273,12 @@ def parse(document: Any, *, source: str = "<document>") -> Instance:
 
 
 def _need(table: Table, key: str) -> Table:
-    """The table, in which a key is."""
     if key not in table.values:
         raise table.error(key, "is missing", f'add "{key}"')
     return table
 
 
 def _of(table: Table, key: str, known: tuple[str, ...], default: tuple[str, ...]) -> tuple[str, ...]:
-    """A list of known words."""
     words = table.texts(key, list(default))
     for word in words:
         if word not in known:

@@ -1,22 +1,20 @@
-"""Judging by an instance's rules, tick by tick: a world that is played, or a recorded episode that is played again."""
+"""Judge a world or a recorded episode by an instance's rules, at each tick."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from blockworld import World
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError, unknown_name
-from interplay.explore import checking, facts, judgements, published
+from interplay.explore import checking, facts, judgement_cache, published
 from interplay.explore.instance import Instance, Milestone
-from interplay.explore.judgements import Judgement
+from interplay.explore.judgement_cache import Judgement
 from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress, Rule
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
+from interplay.record import Archive, Episode
 
 _SCENE = ("kind", "time", "rules", "commands")
 """Options of a task that make its scene."""
@@ -31,17 +29,15 @@ class Watch:
 
     Args:
         world: When its episode begins; kept, and only read.
-        instance: By whose rules.
         semantics: What the rules mean: one of `rules.SEMANTICS`.
 
     Attributes:
         spawn: `facts.feet` when the scene was ready.
-        progress: What was reached.
         facts: In which milestones were judged last.
     """
 
     def __init__(self, world: World, instance: Instance, semantics: str = VERSION) -> None:
-        self._world = facts.ready(world)
+        self._world, self._name = facts.ready(world), instance.name
         self.spawn = facts.feet(self._world)
         self.progress = Progress({one.id: one.rules for one in judged(instance)}, semantics)
         self.facts: Facts = {}
@@ -66,15 +62,19 @@ class Watch:
             self._carried = tuple(None if slot is None else (slot.item, slot.count) for slot in slots)
         return self._carried is not None and self._carried == before
 
+    def judgement(self, episode: Episode) -> Judgement:
+        """What was reached in the episode that was watched."""
+        done = self.progress
+        reached = tuple(done.milestones), done.reached, done.by_player
+        return Judgement(episode.id, self._name, done.semantics, episode.num_steps, *reached)
+
     def fork(self, world: World) -> Watch:
-        """A copy that goes its own way, in a copy of the world."""
         twin = copy(self)
         twin._world, twin.progress = world, self.progress.fork()
         return twin
 
 
 def judged(instance: Instance) -> list[Milestone]:
-    """The milestones whose rules mean something."""
     return [one for one in instance.milestones if checking.is_judged(one)]
 
 
@@ -83,8 +83,6 @@ def judge(
 ) -> Judgement:
     """Play an episode again, in the version of the task in which it was recorded, and judge it after every step.
 
-    Args:
-        advance: Is told of each step: 1.
     Raises:
         JudgingError: If the episode is not of this instance, or of another scene of that name.
         NotFoundError: If there are no such semantics.
@@ -103,9 +101,7 @@ def judge(
             advance(1)
     finally:
         env.close()
-    progress = watch.progress
-    done = tuple(progress.milestones), progress.reached, progress.by_player
-    return Judgement(episode.id, instance.name, semantics, episode.num_steps, *done)
+    return watch.judgement(episode)
 
 
 def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
@@ -115,7 +111,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
         NotFoundError: If there is no such episode.
         JudgingError: If it is of no such instance, or of another scene of that name.
     """
-    there = judgements.kept(archive.root, episode_id)
+    there = judgement_cache.read(archive.root, episode_id)
     if there is not None:
         return there
     episode = archive.get(episode_id)
@@ -123,25 +119,20 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     if instance is None:
         raise JudgingError(f"{episode.task_id} is not an instance that comes with the package\nRemedy: name its file.")
     made = judge(episode, instance, advance=advance)
-    judgements.keep(archive.root, made, instance)
+    judgement_cache.write(archive.root, made, instance)
     return made
 
 
 def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
-    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet.
-
-    Raises:
-        JudgingError: As `judge`.
-    """
-    there = judgements.kept(archive.root, episode.id, instance.task().content_hash)
+    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet."""
+    there = judgement_cache.read(archive.root, episode.id, instance.task().content_hash)
     if there is None:
         there = judge(episode, instance)
-        judgements.keep(archive.root, there, instance)
+        judgement_cache.write(archive.root, there, instance)
     return there
 
 
 def _check(episode: Episode, instance: Instance) -> None:
-    """Refuse what is no episode of the instance."""
     today = instance.task()
     if episode.task_id != today.id or episode.is_video_only:
         what = "is a video only" if episode.is_video_only else f"is of {episode.task_id}"

@@ -1,5 +1,6 @@
-"""Instances by name: those that come with the package, of MineExplorer's published set (MIT; see NOTICE beside them), and
-those that the planner made (`interplay explore make --mode planner`)."""
+"""Instances that come with the package, by name: MineExplorer's published ones (MIT; see NOTICE beside them), and those that
+the
+planner made (`interplay explore make --mode planner`)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,6 @@ PREFIX = "explore/"
 """Before the name of one of them, as in the ids of their tasks."""
 _DATA = Path(__file__).parent / "data"
 FOLDERS = {SET: _DATA / "mineexplorer", PLANNED: _DATA / "planner"}
-"""Name of a set -> where its files are."""
 
 
 def names(which: str | None = None) -> list[str]:
@@ -36,7 +36,6 @@ def instances() -> dict[str, Instance]:
 
 @cache
 def suite() -> Suite:
-    """Those that come with the package, as tasks that people play."""
     about = "Scenes to explore, each with a goal. People and language models play the same ones."
     return Suite(PREFIX.strip("/"), "Explore", about, tuple(one.task() for one in instances().values()))
 

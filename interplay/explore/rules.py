@@ -1,4 +1,4 @@
-"""The rules of milestones, judged from plain facts: the published five, and our own, whose names begin with `x.`.
+"""The rules of milestones, judged from plain facts: the five published ones, and ours, whose names begin with `x.`.
 
 >>> rule = Rule("position_inside_box", {"min": [1, 0, 0], "max": [3, 2, 2], "coordinate_frame": "spawn_relative"})
 >>> facts = {"spawn": [8.5, 64.0, 8.5], "feet": [10.9, 64.0, 8.2], "eyes": 65.62, "yaw": 0.0, "pitch": 0.0}
@@ -49,7 +49,6 @@ FACTS = {
     "events": "what the player did since the episode began: name of `EVENTS` -> block, item or mob -> how often",
     "visible": 'what the player sees: {"kind", "name", "distance"} of the nearest of each; null where no rule asks',
 }
-"""Name of a fact -> what it says."""
 
 
 class RuleError(InterplayError):
@@ -66,7 +65,6 @@ class Rule:
 
     Attributes:
         type: One of `PARAMS`.
-        params: Its parameters, JSON values.
     """
 
     type: str
@@ -78,8 +76,6 @@ class Problem(NamedTuple):
 
     Attributes:
         key: Where: `params.min_count`.
-        text: What was found.
-        remedy: What to do.
         fatal: Whether the rule cannot be judged.
     """
 
@@ -108,76 +104,54 @@ def _is_cell(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 3 and all(map(_is_whole, value))
 
 
-def _name(key: str, value: object) -> Iterable[Problem]:
+_Check = Callable[[str, Any], Iterable[Problem]]
+
+
+def _name(key: str, value: Any) -> Iterable[Problem]:
     if not isinstance(value, str) or not value.strip():
         yield Problem(key, f"must be a name, got {value!r}", "write a bare name such as oak_log")
     elif value.startswith(PREFIX):
         yield Problem(key, f"{value!r} has a prefix", f"write {value.removeprefix(PREFIX)!r}")
 
 
-def _cell(key: str, value: object) -> Iterable[Problem]:
-    if not _is_cell(value):
-        yield Problem(
-            key,
-            f"must be three whole numbers of at most {MOST_DIGITS} digits, got {value!r}",
-            "write [x, y, z] in cells from the origin",
-        )
-
-
-def _at_least_one(key: str, value: object) -> Iterable[Problem]:
+def _at_least_one(key: str, value: Any) -> Iterable[Problem]:
     if not _is_whole(value):
         yield Problem(key, f"must be a whole number of at most {MOST_DIGITS} digits, got {value!r}", "write 1 or more")
     elif value == 0:
         yield Problem(key, "is 0, which is always true", "write 1 or more", fatal=False)
-    elif value < 0:  # type: ignore[operator]
+    elif value < 0:
         yield Problem(key, f"must be 1 or more, got {value!r}", "write 1 or more")
 
 
-def _at_least_none(key: str, value: object) -> Iterable[Problem]:
-    if not _is_whole(value) or value < 0:  # type: ignore[operator]
-        yield Problem(
-            key,
-            f"must be a whole number of 0 or more, of at most {MOST_DIGITS} digits, got {value!r}",
-            "write how many may be left",
-        )
-
-
-def _distance(key: str, value: object) -> Iterable[Problem]:
-    if not _is_number(value) or value <= 0:  # type: ignore[operator]
-        yield Problem(
-            key,
-            f"must be a number above 0, of at most {MOST_DIGITS} digits, got {value!r}",
-            "write how many blocks away one may stand",
-        )
-
-
-def _tolerance(key: str, value: object) -> Iterable[Problem]:
-    if not _is_number(value) or not 0 < value <= 360:  # type: ignore[operator]
-        yield Problem(key, f"must be above 0 and at most 360 degrees, got {value!r}", "write the whole angle; 360 means any")
-
-
-def _kind(key: str, value: object) -> Iterable[Problem]:
-    if value not in ("block", "mob"):
-        yield Problem(key, f"must be 'block' or 'mob', got {value!r}", "write what is counted")
-
-
-def _event(key: str, value: object) -> Iterable[Problem]:
+def _event(key: str, value: Any) -> Iterable[Problem]:
     if value not in EVENTS:
         yield Problem(key, f"{value!r} is not an event", nearest(str(value), EVENTS) or f"events are {', '.join(EVENTS)}")
 
 
-def _seen_distance(key: str, value: object) -> Iterable[Problem]:
-    if not _is_number(value) or not 0 < value <= FARTHEST_SEEN:  # type: ignore[operator]
-        text = f"must be above 0 and at most {FARTHEST_SEEN} blocks, got {value!r}"
-        yield Problem(key, text, "write how many blocks away it may be")
+def _must(be: str, fits: Callable[[Any], bool], remedy: str) -> _Check:
+    return lambda key, value: [] if fits(value) else [Problem(key, f"must be {be}, got {value!r}", remedy)]
 
 
-def _frame(key: str, value: object) -> Iterable[Problem]:
-    if value != FRAME:
-        yield Problem(key, f"must be {FRAME!r}, got {value!r}", f"write {FRAME!r}, and count from where the player begins")
-
-
-_Check = Callable[[str, object], Iterable[Problem]]
+_DIGITS = f"at most {MOST_DIGITS} digits"
+_cell = _must(f"three whole numbers of {_DIGITS}", _is_cell, "write [x, y, z] in cells from the origin")
+_at_least_none = _must(
+    f"a whole number of 0 or more, of {_DIGITS}", lambda one: _is_whole(one) and one >= 0, "write how many may be left"
+)
+_distance = _must(
+    f"a number above 0, of {_DIGITS}", lambda one: _is_number(one) and one > 0, "write how many blocks away one may stand"
+)
+_tolerance = _must(
+    "above 0 and at most 360 degrees",
+    lambda one: _is_number(one) and 0 < one <= 360,
+    "write the whole angle; 360 means any",
+)
+_kind = _must("'block' or 'mob'", lambda one: one in ("block", "mob"), "write what is counted")
+_seen_distance = _must(
+    f"above 0 and at most {FARTHEST_SEEN} blocks",
+    lambda one: _is_number(one) and 0 < one <= FARTHEST_SEEN,
+    "write how many blocks away it may be",
+)
+_frame = _must(repr(FRAME), lambda one: one == FRAME, f"write {FRAME!r}, and count from where the player begins")
 _BOX: dict[str, _Check] = {"min": _cell, "max": _cell, "coordinate_frame": _frame}
 _OF_WHAT: dict[str, _Check] = {"kind": _kind, "object": _name}
 PARAMS: dict[str, dict[str, _Check]] = {
@@ -365,7 +339,6 @@ the same in all."""
 
 
 def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:
-    """Whether a cell of the land lies in the box, corners included."""
     return all(
         low <= value - o <= high
         for value, o, low, high in zip(point, cell(facts["spawn"]), params["min"], params["max"], strict=True)
@@ -385,7 +358,6 @@ def _count(facts: Facts, params: Mapping[str, Any]) -> int:
 
 
 def num_events(facts: Facts, event: str, name: str) -> int:
-    """How often the player did something to blocks, items or mobs of a name."""
     return int(facts["events"].get(event, {}).get(name, 0))
 
 
@@ -406,7 +378,6 @@ def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
 
     Args:
         rule: One that means something, see `problems`.
-        facts: In which it was judged.
     Returns:
         `inventory_has`, counts in boxes and `x.event_at_least`: how many. `position_near_with_facing`: distance in blocks, and
         degrees to turn. `position_inside_box`: the feet's cell from the origin. `x.visible`: distance of the nearest in blocks,
@@ -489,7 +460,6 @@ def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> b
 
 
 def boxes(rules: Iterable[Rule]) -> list[tuple[Cell, Cell]]:
-    """The boxes whose blocks these rules count, as corners from the origin, each once."""
     found = []
     for rule in rules:
         if "min" in rule.params and rule.params.get("kind") == "block" and not any(problem.fatal for problem in problems(rule)):
@@ -504,7 +474,6 @@ class Progress:
 
     Attributes:
         milestones: Name -> its rules.
-        semantics: One of `SEMANTICS`.
         reached: Name -> the tick when it was reached, in the order it happened.
         by_player: Name -> `done_by_player` of all rules `count_in_box_at_most` of a milestone that has any and
             was reached. The first update is of the episode's beginning.
@@ -517,7 +486,6 @@ class Progress:
     _start: Facts | None = None
 
     def fork(self) -> Progress:
-        """A copy that goes its own way."""
         return replace(self, reached=dict(self.reached), by_player=dict(self.by_player))
 
     def update(self, facts: Facts, tick: int) -> list[str]:
@@ -535,3 +503,52 @@ class Progress:
             if gone:
                 self.by_player[name] = all(done_by_player(rule, self._start, facts) for rule in gone)
         return now
+
+
+# In words
+
+
+def in_words(rule: Rule) -> str:
+    """One rule as a part of a sentence; of parameters that are missing, nothing is invented.
+
+    >>> in_words(Rule("inventory_has", {"item": "oak_log", "min_count": 2}))
+    'the player carries at least 2 oak log'
+    """
+    params: Mapping[str, Any] = rule.params
+    name = str(params.get("item") or params.get("object") or "?").replace("_", " ")
+    if rule.type == "inventory_has":
+        return f"the player carries at least {params.get('min_count', '?')} {name}"
+    if rule.type == "position_near_with_facing":
+        half = params.get("facing_tolerance", 360)
+        facing = (
+            "" if half == 360 else f" and looks at it to within {half / 2 if isinstance(half, int | float) else half} degrees"
+        )
+        return (
+            f"the player stands within {params.get('max_distance', '?')} blocks of {_cell_words(params.get('target'))}{facing}"
+        )
+    if rule.type == "position_inside_box":
+        return f"the player stands in the box {_box_words(params)}"
+    if rule.type == "count_in_box_at_least":
+        return f"at least {params.get('min_count', '?')} {name} {_stand_or_live(params)} in the box {_box_words(params)}"
+    if rule.type == "count_in_box_at_most" and params.get("max_count") == 0:
+        return f"no {name} is left in the box {_box_words(params)}"
+    if rule.type == "count_in_box_at_most":
+        return f"at most {params.get('max_count', '?')} {name} {_stand_or_live(params)} in the box {_box_words(params)}"
+    if rule.type == "x.event_at_least":
+        event = str(params.get("event", "?")).replace("_", " ")
+        return f"the player has {event} {name} at least {params.get('min_count', '?')} times"
+    if rule.type == "x.visible":
+        return f"{name} is in sight, at most {params.get('max_distance', '?')} blocks away"
+    return f"{rule.type} holds"
+
+
+def _stand_or_live(params: Mapping[str, Any]) -> str:
+    return "live" if params.get("kind") == "mob" else "stand"
+
+
+def _cell_words(value: Any) -> str:
+    return " ".join(f"~{one}" for one in value) if isinstance(value, list) else "?"
+
+
+def _box_words(params: Mapping[str, Any]) -> str:
+    return f"from {_cell_words(params.get('min'))} to {_cell_words(params.get('max'))}"

@@ -1,4 +1,4 @@
-"""Pictures of a scene: what its player sees first, from above, and from four sides."""
+"""Pictures of a scene: through the eyes of its player, from above, and from four sides."""
 
 from __future__ import annotations
 
@@ -46,7 +46,6 @@ def picture(world: World, spawn: Point, view: str, size: tuple[int, int] = SIZE)
     """One view of a scene that is ready: uint8, shape (H, W, 3).
 
     Args:
-        world: Only read.
         spawn: `facts.feet` of it.
         view: One of `VIEWS`.
         size: (width, height) in pixels.

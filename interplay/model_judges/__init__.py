@@ -1,20 +1,19 @@
-"""Model judges: models that say which of two episodes people would prefer, kept apart from what people said.
+"""Model judges: models that say which of two episodes people would prefer. Their answers are kept apart from those of people.
 
 The BEDD paper proposes automated evaluation to go beside people's (section 2.2). Here a judge of that kind is calibrated on
 people's answers before it is used (`calibrate`), says of every pair what it expects (`answer_all`), and enters the log
 as `model:NAME` with judge kind `model`: shown on a board of its own, counted in no rating of people's.
 
-`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model and `predictions.py` what
-its probabilities say. `calibration.py` measures it on answers that `cross_validation.py` kept from it, `saving.py` counts the
-answers it saves, and `learning.py` makes a judge of all that, a `task_judge.py`. `vision.py` asks a vision-language model
-instead. `answering.py` lets either of them answer; `logged.py` reads what was answered, and `agreement_with_people.py` measures
-it. `one_way_round.py` makes answers comparable whose sides were swapped.
+`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model, and `outcomes.py` scores
+its probabilities. `calibration.py` measures it on answers that `cross_validation.py` held out, `saving.py` counts the answers
+that it saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` asks a vision-language model instead.
+`answering.py` lets either answer; `agreement.py` compares logged answers with people's.
 """
 
+from interplay.model_judges.agreement import LoggedJudges, MeasuredJudge
 from interplay.model_judges.answering import Answered, answer_all, answer_by_looking
 from interplay.model_judges.calibration import Calibration
 from interplay.model_judges.learning import calibrate
-from interplay.model_judges.logged import LoggedJudges, MeasuredJudge
 from interplay.model_judges.preference import PreferenceModel, YesNoModel, fit_preference, fit_yes_no
 from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, load, load_all, save
 from interplay.model_judges.vision import VisionJudge, VisionJudgeError

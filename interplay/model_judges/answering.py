@@ -1,4 +1,4 @@
-"""Model judges at work: what they say of pairs of episodes goes into the log under their own names."""
+"""Answers of model judges: what they say about pairs of episodes is logged under their own names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import numpy as np
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate
 from interplay.model_judges import features
-from interplay.model_judges.episodes import Archive, Progress, couples_to_answer, features_of
-from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, likeliest
+from interplay.model_judges.episodes import Progress, couples_to_answer, features_of
+from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, likeliest
 from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, check_name, has_learnt
 from interplay.model_judges.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
+from interplay.record import Archive
 from interplay.store import model_judges as answers_store
 from interplay.store.model_judges import ModelAnswer
 
@@ -96,13 +97,12 @@ def answer_by_looking(
 ) -> int:
     """Let a judge that looks at frames answer pairs it has not answered yet, in an order that is drawn; returns how many.
 
-    Each answer is logged when it comes, so that a stop loses nothing and the next call goes on. A pair that gets no usable
+    Each answer is logged when it comes, so that a stop loses nothing and the next call continues. A pair that gets no usable
     answer is counted and passed over; the next call asks about it again.
 
     Args:
         name: Of the judge; it is logged as `model:NAME`.
         ask: Frames of both -> the form.
-        limit: At most so many pairs; all when None.
     Raises:
         ModelJudgeError: If there is no pair of videos, or a judge of this name has learnt from people's answers.
         VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
@@ -163,6 +163,8 @@ def model_answer(
 
 
 def _match_id(name: str, left: Candidate, right: Candidate) -> str:
-    seat = [left.seat] if left.seat != "player" else []  # the seat of tasks that name none: ids of before stay as they are
+    seat = (
+        [left.seat] if left.seat != "player" else []
+    )  # the seat of tasks that name none: ids of earlier answers stay as they are
     key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id)), *seat))
     return hashlib.sha256(key.encode()).hexdigest()[:24]

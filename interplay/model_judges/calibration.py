@@ -1,4 +1,4 @@
-"""How far a model judge can be believed: figures from predictions and from what people said.
+"""Calibration of a model judge: figures from its predictions and from what people said.
 
 Which predictions they are is up to who asks: `cross_validation.py` makes those of a model that has not seen the answers.
 """
@@ -6,13 +6,14 @@ Which predictions they are is up to who asks: `cross_validation.py` makes those 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.model_judges.predictions import Texts, brier_scores, chance_right, columns, log_loss
+from interplay.model_judges.outcomes import Texts, brier_scores, chance_right, columns, log_loss
 from interplay.model_judges.saving import SavingPoint
 from interplay.rank.normal import Z95
 
@@ -21,13 +22,13 @@ Array = NDArray[np.float64]
 NUM_BINS = 10
 
 
-class Bin(NamedTuple):
+@dataclass(frozen=True)
+class Bin:
     """Predictions of about one probability.
 
     Attributes:
         low, high: Of the probability given to the predicted outcome.
         predicted, observed: Mean probability, and share of answers that came out so; 0 where there are none.
-        num_answers: How many.
     """
 
     low: float
@@ -37,7 +38,8 @@ class Bin(NamedTuple):
     num_answers: int
 
 
-class FactorAgreement(NamedTuple):
+@dataclass(frozen=True)
+class FactorAgreement:
     """How often the model says of a question what people say.
 
     Attributes:
@@ -45,7 +47,6 @@ class FactorAgreement(NamedTuple):
         agreement: Share of them the judge gives too.
         commonest: Share of people's commonest answer, what a judge without eyes would reach.
         people_agree: Share of pairs of people who gave one answer about the same videos; None if no two were asked.
-        num_people_pairs: How many such pairs.
     """
 
     question: str
@@ -57,7 +58,8 @@ class FactorAgreement(NamedTuple):
     num_people_pairs: int
 
 
-class Split(NamedTuple):
+@dataclass(frozen=True)
+class Split:
     """How well predictions do that were made in one way; fields as in `Calibration`, of the answers they were made for."""
 
     num_answers: int
@@ -69,7 +71,6 @@ class Split(NamedTuple):
 
     @property
     def is_better_than_shares(self) -> bool:
-        """Whether they tell measurably more than the outcomes' shares."""
         return self.brier_gain_low > 0
 
 
@@ -81,7 +82,6 @@ class Calibration:
         num_answers, num_groups: People's answers about the task that were learnt from, and the seeds they are about.
         accuracy: Share of answers whose outcome was given the largest probability; half an answer where left and right
             shared it and one of them was said.
-        commonest: Share of the commonest outcome.
         decided_accuracy: The same among answers that name a side; 0.5 is chance.
         brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); and that of always giving
             the outcomes' shares.
@@ -90,13 +90,11 @@ class Calibration:
         calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
         bins: The reliability diagram.
         people_agree: Share of pairs of people who gave one outcome about one pair of episodes; None if no two did.
-        num_people_pairs: How many such pairs.
-        factors: Agreement by question.
         saving: The curve of answers saved; empty where agents or answers are too few for an order.
         answers_saved: Answers of people fewer with the model than without, at a rank correlation of `TARGET_CORRELATION`;
             negative where the model does harm; None where the curve does not get there.
         left_out: Of a model that has seen no answer about either agent; None where agents or answers are too few to tell.
-        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in files of before.
+        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in older files.
         gain_over_names_low: Lower end of the 95 % interval of its Brier score less the judge's, answers taken for independent.
         num_left_out: Answers not among `num_answers`, because nothing is known here of the episodes they are about.
     """
@@ -160,18 +158,11 @@ class Calibration:
         return first
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        lists = {name: [item._asdict() for item in getattr(self, name)] for name in ("bins", "factors", "saving")}
-        splits = {name: one and one._asdict() for name in ("left_out", "names_only") for one in (getattr(self, name),)}
-        return asdict(self) | lists | splits
+        return asdict(self)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Calibration:
-        """The inverse of `to_json`."""
-        kinds = {"bins": Bin, "factors": FactorAgreement, "saving": SavingPoint}
-        parts: dict[str, Any] = {name: tuple(kind(**item) for item in document[name]) for name, kind in kinds.items()}
-        parts |= {name: Split(**one) for name in ("left_out", "names_only") if (one := document.get(name))}
-        return cls(**{**document, **parts})
+        return msgspec.convert(document, cls)
 
 
 def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:
@@ -211,11 +202,10 @@ def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArr
 
 
 def split(probabilities: Array, outcomes: Texts) -> Split | None:
-    """What can be said of some predictions; None without any."""
     if not len(outcomes):
         return None
     found = measure(probabilities, outcomes, [0] * len(outcomes), [])
-    return Split(*(getattr(found, name) for name in Split._fields))
+    return Split(*(getattr(found, one.name) for one in fields(Split)))
 
 
 def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:

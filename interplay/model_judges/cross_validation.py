@@ -1,4 +1,4 @@
-"""Models that say of each answer what they expect without having seen it: answers are split by seed, models fitted to the rest.
+"""Cross-validation: answers are split by seed, and each is predicted by a model that was fitted to the other seeds.
 
 No episode is on both sides of a split. Of the overall question, penalty and temperature are chosen inside each training
 part; the other questions take the penalty that all answers to the overall one chose.
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.model_judges.predictions import Texts, chance_right, columns, log_loss
+from interplay.model_judges.outcomes import Texts, chance_right, columns, log_loss
 from interplay.model_judges.preference import PreferenceModel, best_temperature, fit_preference, fit_yes_no
 
 Array = NDArray[np.float64]
+Groups = Sequence[Any] | NDArray[Any]
 
 PENALTIES = (0.25, 0.75, 2.5, 7.5, 25.0, 75.0)
 NUM_FOLDS = 5
@@ -26,7 +27,7 @@ MIN_SEEN = 10
 """Answers that a model needs at least when agents are left out."""
 
 
-def folds(groups: Sequence[Any] | NDArray[Any], num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def folds(groups: Groups, num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Which fold each answer is in: groups stay whole, folds are about equal; shape (n,).
 
     >>> folds(["a", "a", "b", "b"], 2, np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
@@ -43,7 +44,7 @@ def folds(groups: Sequence[Any] | NDArray[Any], num_folds: int, rng: np.random.G
 
 
 def fit_carefully(
-    left: Array, right: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], rng: np.random.Generator
+    left: Array, right: Array, outcomes: Texts, groups: Groups, rng: np.random.Generator
 ) -> tuple[PreferenceModel, float]:
     """A model whose penalty and temperature were chosen on answers about other seeds; and that penalty.
 
@@ -69,9 +70,7 @@ def fit_carefully(
     return replace(model, temperature=best_temperature(logits[best], model.draw, said)), PENALTIES[best]
 
 
-def cross_validate(
-    left: Array, right: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], rng: np.random.Generator
-) -> Array:
+def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
     """Probabilities of each answer by a model that has seen no answer about its seed, shape (n, 3)."""
     said, about = np.array(outcomes), np.array([str(group) for group in groups])
     fold = folds(about, NUM_FOLDS, rng)
@@ -84,9 +83,7 @@ def cross_validate(
     return probabilities
 
 
-def names_only(
-    agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Sequence[Any] | NDArray[Any], rng: np.random.Generator
-) -> Array:
+def names_only(agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
     """Probabilities of each answer by a model that has seen no answer about its seed, and of an episode sees nothing but whose
     it is: Davidson's model of the agents' names, shape (n, 3).
 
@@ -144,7 +141,7 @@ def leave_agents_out(
 
 
 def comparative_agreement(
-    left: Array, right: Array, said: Texts, groups: Sequence[Any] | NDArray[Any], penalty: float, rng: np.random.Generator
+    left: Array, right: Array, said: Texts, groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Agreement on unseen answers to a comparative question, and the share of the commonest answer; `said` without `na`."""
     given = np.array(said)
@@ -159,7 +156,7 @@ def comparative_agreement(
 
 
 def direct_agreement(
-    features: Array, said: Sequence[bool], groups: Sequence[Any] | NDArray[Any], penalty: float, rng: np.random.Generator
+    features: Array, said: Sequence[bool], groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Agreement on unseen answers to a yes-or-no question, and the share of the commonest answer."""
     given = np.array(said, bool)

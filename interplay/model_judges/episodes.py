@@ -1,4 +1,4 @@
-"""The episodes model judges look at: which can be compared, and what they look like in numbers."""
+"""Episodes for model judges: which can be compared, and their features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -17,27 +16,12 @@ from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate, comparable
 from interplay.model_judges import features
 from interplay.model_judges.task_judge import ModelJudgeError
-from interplay.store import Database
+from interplay.record import Archive
 from interplay.store import model_judges as answers_store
 from interplay.store.episodes import UPLOADED
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""
-
-
-class Archive(Protocol):
-    """What model judges need of `record.Archive`."""
-
-    root: Path
-
-    @property
-    def database(self) -> Database:
-        """Where answers and episodes are."""
-        ...
-
-    def video_path(self, episode_id: str) -> Path:
-        """Where an episode's mp4 is or would be."""
-        ...
 
 
 def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:
@@ -49,11 +33,7 @@ def candidates_with_videos(archive: Archive, offered: Candidates, session: Sessi
 
 
 def couples_to_answer(archive: Archive, offered: Candidates, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
-    """Every two videos of a task that could be shown together.
-
-    Raises:
-        ModelJudgeError: If there are none.
-    """
+    """Every two videos of a task that could be shown together."""
     couples = couples_of(candidates_with_videos(archive, offered, session, task))
     if not couples:
         raise ModelJudgeError(

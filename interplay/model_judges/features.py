@@ -1,16 +1,14 @@
-"""An episode in numbers: what the catalogue says of it, and what a glance over its video shows. No names, no pixels."""
+"""Features of an episode: from the catalogue, and from a few frames of its video. They hold no names and no pixels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 VERSION = 1
 """Of what the numbers mean; stored features of another version are computed again."""
@@ -31,7 +29,6 @@ def from_facts(
 
     Args:
         outcome: Why the episode ended, as the catalogue has it.
-        statistics: Its statistics that are numbers.
     """
     facts = {
         "steps": math.log1p(num_steps),
@@ -105,7 +102,6 @@ def _samples(path: Path) -> NDArray[np.uint8]:
 
 
 def _decode(path: Path, *, only_keys: bool) -> list[NDArray[np.uint8]]:
-    """Frames of a video, each uint8, shape (ROWS, COLUMNS, 3)."""
     import av
     from av.error import FFmpegError
 

@@ -1,4 +1,4 @@
-"""`calibrate`: learn what people prefer in one task, and measure how far that can be believed."""
+"""`calibrate`: learn what people prefer in one task, and measure how reliable that is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate
-from interplay.model_judges import features, one_way_round
+from interplay.model_judges import features, outcomes
 from interplay.model_judges.calibration import FactorAgreement, gain_low, measure, people_agreement, split
 from interplay.model_judges.cross_validation import (
     comparative_agreement,
@@ -22,8 +22,8 @@ from interplay.model_judges.cross_validation import (
     leave_agents_out,
     names_only,
 )
-from interplay.model_judges.episodes import Archive, Progress, candidates_with_videos, couples_of, features_of, known
-from interplay.model_judges.predictions import OUTCOMES
+from interplay.model_judges.episodes import Progress, candidates_with_videos, couples_of, features_of, known
+from interplay.model_judges.outcomes import OUTCOMES
 from interplay.model_judges.preference import (
     PreferenceModel,
     Scale,
@@ -34,6 +34,7 @@ from interplay.model_judges.preference import (
 )
 from interplay.model_judges.saving import Contest, Expect, answers_saved, saving_curve, virtual_wins
 from interplay.model_judges.task_judge import ModelJudgeError, TaskJudge, check_name
+from interplay.record import Archive
 from interplay.store import model_judges as answers_store
 from interplay.store.model_judges import JudgedPair
 from interplay.tasks import Question
@@ -69,11 +70,9 @@ def calibrate(
     """Learn what people prefer in one task, and measure how well on answers about other seeds.
 
     Args:
-        name: Of the judge.
-        seed: Of the random splits.
         now: UTC.
         questions: Of the task's form; each that has enough answers gets a model of its own.
-        offered: Candidates for the curve of answers saved; that of the built-in tasks when not given.
+        offered: Candidates for the curve of answers saved; those of the built-in tasks by default.
         on_progress: Called with what is being done, how much of it is, and of how much.
     Raises:
         ModelJudgeError: If there are too few answers about episodes of which something is known, or they are all about
@@ -96,7 +95,7 @@ def calibrate(
     model, penalty = fit_carefully(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
     on_progress("checking it on unseen seeds", 0, 1)
     probabilities = cross_validate(learnt.left, learnt.right, learnt.outcomes, learnt.seeds, rng)
-    calibration = measure(probabilities, learnt.outcomes, learnt.seeds, [one[:2] for one in one_way_round.overall(pairs)])
+    calibration = measure(probabilities, learnt.outcomes, learnt.seeds, [one[:2] for one in outcomes.overall(pairs)])
     agents = [(pair.left_agent, pair.right_agent) for pair in pairs]
     on_progress("checking it on agents left out", 0, 1)
     unseen, is_told = leave_agents_out(
@@ -162,7 +161,6 @@ def _learn(pairs: list[JudgedPair], table: Mapping[str, Mapping[str, float]]) ->
 def _questions(
     learnt: _Learnt, questions: Sequence[Question], penalty: float, rng: np.random.Generator, on_progress: Progress
 ) -> tuple[dict[str, PreferenceModel], dict[str, YesNoModel], tuple[FactorAgreement, ...]]:
-    """A model and its agreement with people for each question with enough answers."""
     comparative: dict[str, PreferenceModel] = {}
     direct: dict[str, YesNoModel] = {}
     factors: list[FactorAgreement] = []
@@ -189,7 +187,7 @@ def _questions(
             found = direct_agreement(rows, answers, np.tile(seeds[chosen], 2), penalty, rng)
         else:
             continue
-        agree = people_agreement([one[:2] for one in one_way_round.to_question(question, learnt.pairs)])
+        agree = people_agreement([one[:2] for one in outcomes.to_question(question, learnt.pairs)])
         factors.append(FactorAgreement(question.id, question.factor, len(answers), *found, *agree))
     return comparative, direct, tuple(factors)
 

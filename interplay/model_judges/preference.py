@@ -11,7 +11,7 @@ maximum likelihood, which is concave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, not_installed
-from interplay.model_judges.predictions import OUTCOMES, Texts, columns, log_loss
+from interplay.model_judges.outcomes import OUTCOMES, Texts, columns, log_loss
 from interplay.rank.bradley_terry import sigmoid
 
 Array = NDArray[np.float64]
@@ -59,15 +59,6 @@ class Scale:
         """Scaled features, shape (n, F); what is unknown is taken for the middle, what is far out for 5 spreads."""
         return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {"names": list(self.names), "centre": self.centre.tolist(), "spread": self.spread.tolist()}
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Scale:
-        """The inverse of `to_json`."""
-        return cls(tuple(document["names"]), np.array(document["centre"], float), np.array(document["spread"], float))
-
 
 @dataclass(frozen=True, eq=False)
 class PreferenceModel:
@@ -75,12 +66,12 @@ class PreferenceModel:
 
     Attributes:
         weights: float64, shape (F,).
-        draw: b in the formula above; -inf where nobody ever called a draw.
+        draw: b in the formula above; None where nobody ever called a draw.
         temperature: Above 1 where the fit was too sure of itself, found on answers it had not seen.
     """
 
     weights: Array
-    draw: float
+    draw: float | None
     temperature: float = 1.0
 
     def probabilities(self, left: Array, right: Array) -> Array:
@@ -90,17 +81,6 @@ class PreferenceModel:
             left, right: Scaled features, shape (n, F).
         """
         return _davidson((left - right) @ self.weights / self.temperature, self.draw)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        draw = self.draw if np.isfinite(self.draw) else None
-        return {"weights": self.weights.tolist(), "draw": draw, "temperature": self.temperature}
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> PreferenceModel:
-        """The inverse of `to_json`."""
-        draw = -np.inf if document["draw"] is None else document["draw"]
-        return cls(np.array(document["weights"], float), draw, document["temperature"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,15 +102,6 @@ class YesNoModel:
             features: Scaled, shape (n, F).
         """
         return sigmoid(features @ self.weights + self.intercept)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {"weights": self.weights.tolist(), "intercept": self.intercept}
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> YesNoModel:
-        """The inverse of `to_json`."""
-        return cls(np.array(document["weights"], float), document["intercept"])
 
 
 def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float) -> PreferenceModel:
@@ -154,7 +125,7 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
     has_draws = bool(drawn.any())
 
     def split(parameters: Array) -> tuple[Array, Array]:
-        weights, draw = parameters[:-1], parameters[-1] if has_draws else -np.inf
+        weights, draw = parameters[:-1], parameters[-1] if has_draws else None
         return weights, _davidson(difference @ weights, draw)
 
     def loss(parameters: Array) -> tuple[float, Array]:
@@ -172,7 +143,7 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
         return _bordered(difference, by_d, by_both, by_draw.sum() if has_draws else 1.0, penalty)
 
     best = _newton(loss, curvature, difference.shape[1] + 1)
-    return PreferenceModel(best[:-1], float(best[-1]) if has_draws else -np.inf)
+    return PreferenceModel(best[:-1], float(best[-1]) if has_draws else None)
 
 
 def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, penalty: float) -> YesNoModel:
@@ -202,7 +173,7 @@ def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, 
     return YesNoModel(best[:-1], float(best[-1]))
 
 
-def best_temperature(logits: Array, draw: float, outcomes: Texts) -> float:
+def best_temperature(logits: Array, draw: float | None, outcomes: Texts) -> float:
     """The temperature under which unseen answers are likeliest, between 1/4 and 4.
 
     Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017), section 4.2, for this model.
@@ -233,7 +204,6 @@ def optimizer() -> Any:
 
 
 def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[Array], Array], size: int) -> Array:
-    """Where a convex loss is least, from zero on."""
     found = optimizer().minimize(loss, np.zeros(size), jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-6})
     return found.x
 
@@ -254,8 +224,8 @@ def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty:
     return matrix
 
 
-def _davidson(d: Array, draw: float) -> Array:
+def _davidson(d: Array, draw: float | None) -> Array:
     """exp(d / 2) : exp(draw) : exp(-d / 2) as probabilities, shape (n, 3), without overflow."""
-    logits = np.stack([d / 2, np.full_like(d, draw), -d / 2], axis=1)
+    logits = np.stack([d / 2, np.full_like(d, -np.inf if draw is None else draw), -d / 2], axis=1)
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

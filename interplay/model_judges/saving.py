@@ -1,10 +1,9 @@
-"""How many of people's answers a model judge saves: how soon the order of agents nears that of all answers."""
+"""How many answers of people a model judge saves: how soon the order of agents approaches that of all answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +17,11 @@ Array = NDArray[np.float64]
 VIRTUAL_ANSWERS = 1.0
 """Answers of people one expectation of the judge about two agents is taken for."""
 TARGET_CORRELATION = 0.9
+NUM_REPEATS = 20
 
 
-class SavingPoint(NamedTuple):
+@dataclass(frozen=True)
+class SavingPoint:
     """With so many of people's answers: mean rank correlation with the order by all of them, without and with the model."""
 
     num_answers: int
@@ -45,7 +46,6 @@ class Contest:
 
     @classmethod
     def of(cls, pairs: Sequence[JudgedPair]) -> Contest:
-        """Of answers and the agents in them."""
         agents = tuple(sorted({agent for pair in pairs for agent in (pair.left_agent, pair.right_agent)}))
         place = {agent: number for number, agent in enumerate(agents)}
         return cls(
@@ -65,7 +65,6 @@ def saving_curve(
     expect: Expect,
     rng: np.random.Generator,
     *,
-    num_repeats: int = 20,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[SavingPoint, ...]:
     """How the order of agents nears that of all people's answers, as answers come in, with and without the judge.
@@ -86,38 +85,37 @@ def saving_curve(
     points: list[SavingPoint] = []
     for place, size in enumerate(sizes):
         logs: list[Array] = []
-        for repeat in range(num_repeats):
-            on_progress(place * num_repeats + repeat, len(sizes) * num_repeats)
+        for repeat in range(NUM_REPEATS):
+            on_progress(place * NUM_REPEATS + repeat, len(sizes) * NUM_REPEATS)
             drawn = rng.permutation(total)[:size]
             wins = _counts(contest, drawn)
             logs += wins, wins + expect(drawn)
         strengths = bradley_terry.fit_many(np.array(logs)).log_strength
         found = [rank_correlation(one, reference) for one in strengths]
-        people, with_model = np.mean(np.reshape(found, (num_repeats, 2)), axis=0)
+        people, with_model = np.mean(np.reshape(found, (NUM_REPEATS, 2)), axis=0)
         points.append(SavingPoint(int(size), float(people), float(with_model)))
     return tuple(points)
 
 
-def answers_saved(curve: Sequence[SavingPoint], target: float = TARGET_CORRELATION) -> int | None:
-    """Answers fewer with the model than without for a mean rank correlation of `target`, by straight lines between points.
+def answers_saved(curve: Sequence[SavingPoint]) -> int | None:
+    """Answers saved by the model at a mean rank correlation of `TARGET_CORRELATION`, by straight lines between points.
 
     >>> answers_saved([SavingPoint(10, 0.5, 0.8), SavingPoint(20, 0.8, 1.0), SavingPoint(40, 1.0, 1.0)])
     15
     """
     sizes = [point.num_answers for point in curve]
-    without = _reaches(sizes, [point.people for point in curve], target)
-    with_model = _reaches(sizes, [point.with_model for point in curve], target)
+    without = _reaches(sizes, [point.people for point in curve])
+    with_model = _reaches(sizes, [point.with_model for point in curve])
     return None if without is None or with_model is None else round(without - with_model)
 
 
-def _reaches(sizes: Sequence[int], values: Sequence[float], target: float) -> float | None:
-    """Where a broken line first gets to `target`."""
+def _reaches(sizes: Sequence[int], values: Sequence[float]) -> float | None:
     for place, value in enumerate(values):
-        if value >= target:
+        if value >= TARGET_CORRELATION:
             if place == 0:
                 return float(sizes[0])
             before = values[place - 1]
-            return sizes[place - 1] + (target - before) / (value - before) * (sizes[place] - sizes[place - 1])
+            return sizes[place - 1] + (TARGET_CORRELATION - before) / (value - before) * (sizes[place] - sizes[place - 1])
     return None
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
@@ -38,8 +39,6 @@ class TaskJudge:
         scale: Which features it looks at, and how they are scaled.
         overall: Which episode is better.
         comparative, direct: Question id -> the model of its answers.
-        calibration: How far it can be believed.
-        seed: Of its random splits.
         trained_at: UTC, ISO 8601.
     """
 
@@ -63,35 +62,13 @@ class TaskJudge:
         return [(self.scale.names[place], float(weights[place])) for place in places[:count]]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return {
-            "name": self.name,
-            "task": self.task,
-            "features_version": features.VERSION,
-            "model_version": VERSION,
-            "scale": self.scale.to_json(),
-            "overall": self.overall.to_json(),
-            "comparative": {question: model.to_json() for question, model in self.comparative.items()},
-            "direct": {question: model.to_json() for question, model in self.direct.items()},
-            "calibration": self.calibration.to_json(),
-            "seed": self.seed,
-            "trained_at": self.trained_at,
-        }
+        versions = {"features_version": features.VERSION, "model_version": VERSION}
+        document = msgspec.to_builtins(self, enc_hook=np.ndarray.tolist)
+        return {"name": self.name, "task": self.task} | versions | document
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> TaskJudge:
-        """The inverse of `to_json`."""
-        return cls(
-            name=document["name"],
-            task=document["task"],
-            scale=Scale.from_json(document["scale"]),
-            overall=PreferenceModel.from_json(document["overall"]),
-            comparative={name: PreferenceModel.from_json(one) for name, one in document["comparative"].items()},
-            direct={name: YesNoModel.from_json(one) for name, one in document["direct"].items()},
-            calibration=Calibration.from_json(document["calibration"]),
-            seed=document["seed"],
-            trained_at=document["trained_at"],
-        )
+        return msgspec.convert(document, cls, dec_hook=lambda _, values: np.array(values, float))
 
 
 def save(judge: TaskJudge, root: Path) -> Path:
@@ -123,12 +100,10 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
 
 
 def has_learnt(root: Path, name: str, task: str) -> bool:
-    """Whether there is a judge's file, of whatever version."""
     return _path(root, name, task).is_file()
 
 
 def load_all(root: Path) -> list[TaskJudge]:
-    """Every judge of a data folder that can be read, by name and task."""
     found = []
     for path in sorted((root / "models" / "judges").glob("*/*.json")):
         try:
@@ -145,7 +120,7 @@ def _read(path: Path) -> TaskJudge:
         if versions == (features.VERSION, VERSION):
             return TaskJudge.from_json(document)
         reason = "it was made by another version of Interplay"
-    except (ValueError, RecursionError, KeyError, TypeError) as error:
+    except (ValueError, RecursionError, KeyError, TypeError, msgspec.ValidationError) as error:
         reason = f"{type(error).__name__}: {error}"
     raise ModelJudgeError(f"{path} cannot be used: {reason}\nMake it again:  interplay judge calibrate")
 
@@ -155,6 +130,5 @@ def _path(root: Path, name: str, task: str) -> Path:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that could not be a file."""
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", name):
         raise ModelJudgeError(f"a model judge is called by letters, digits and . _ -, up to 64 of them; got {name!r}")

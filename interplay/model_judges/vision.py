@@ -1,4 +1,4 @@
-"""A vision-language model as one more judge: it is shown frames of both videos in order, and fills in the form.
+"""A vision-language model as a judge: it is shown frames of both videos in order, and fills in the form.
 
 Any server that speaks the chat-completions protocol will do (`POST {address}/chat/completions`). Each pair is asked about
 twice, the sides swapped: where the two replies disagree the model has followed the side, not the videos, and the answer is a
@@ -26,7 +26,6 @@ from interplay.rank import OUTCOMES
 from interplay.tasks import Question
 
 NUM_FRAMES = 8
-"""Frames shown of each video."""
 MAX_WIDTH = 384
 TIMEOUT_S = 120.0
 _SWAPPED = {**SWAPPED, "na": "na"}
@@ -46,7 +45,6 @@ class VisionJudge:
 
     Attributes:
         address: Up to and without `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
-        model: Its name there.
         key: Sent as `Authorization: Bearer`, if there is one.
         calls: A file that every call is appended to, one JSON document a line; none is kept if None.
     """
@@ -69,7 +67,6 @@ class VisionJudge:
 
         Args:
             goal: What both players were asked to do.
-            questions: The task's form.
             left, right: Frames in order, each uint8, shape (H, W, 3), RGB.
         Raises:
             UnansweredPairError: If the model's reply is no answer to the form.
@@ -138,7 +135,6 @@ class VisionJudge:
 
 
 def prompt(goal: str, questions: Sequence[Question]) -> str:
-    """What the model is asked, before the pictures."""
     lines = [
         "Two players were given the same task in the same world. Look at frames of both and fill in a form about them.",
         f"The task: {goal}",
@@ -155,11 +151,7 @@ def prompt(goal: str, questions: Sequence[Question]) -> str:
 
 
 def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
-    """The form in a model's reply; words around the object, as models like to add, are passed over.
-
-    Raises:
-        UnansweredPairError: If there is no usable form in it.
-    """
+    """The form in a model's reply; words around the object, as models like to add, are passed over."""
     if not isinstance(text, str):
         raise UnansweredPairError(f"the model replied with no text: {str(text)[:200]!r}")
     try:
@@ -186,7 +178,6 @@ def _text(value: Any) -> str:
 
 
 def _swap(form: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """The same form for the sides the other way round."""
     responses = {
         name: {"left": answer["right"], "right": answer["left"]} if isinstance(answer, Mapping) else _SWAPPED[answer]
         for name, answer in form["responses"].items()
@@ -215,19 +206,14 @@ def _combine(first: dict[str, Any], second: dict[str, Any], questions: Sequence[
 
 
 def encode(frame: NDArray[np.uint8]) -> bytes:
-    """A frame as JPEG, at most `MAX_WIDTH` wide."""
     import simplejpeg
 
     step = max(1, -(-frame.shape[1] // MAX_WIDTH))
     return simplejpeg.encode_jpeg(np.ascontiguousarray(frame[::step, ::step]), quality=80)
 
 
-def frames_of(path: Path, count: int = NUM_FRAMES) -> list[NDArray[np.uint8]]:
-    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3).
-
-    Raises:
-        UnansweredPairError: If it cannot be decoded.
-    """
+def frames_of(path: Path) -> list[NDArray[np.uint8]]:
+    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3)."""
     import av
     from av.error import FFmpegError
 
@@ -236,7 +222,7 @@ def frames_of(path: Path, count: int = NUM_FRAMES) -> list[NDArray[np.uint8]]:
             stream = container.streams.video[0]
             total = stream.frames or sum(1 for _ in container.demux(stream))
             container.seek(0)
-            wanted = set(np.linspace(0, max(total - 1, 0), count).round().astype(int).tolist())
+            wanted = set(np.linspace(0, max(total - 1, 0), NUM_FRAMES).round().astype(int).tolist())
             found: list[NDArray[np.uint8]] = [
                 np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
                 for place, frame in enumerate(container.decode(stream))

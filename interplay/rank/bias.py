@@ -179,6 +179,19 @@ def binomial_p(count: int, num: int) -> float:
     return min(1.0, 2 * total)
 
 
+def holm(ps: Sequence[float]) -> list[float]:
+    """p values corrected for being a family (Holm 1979): the i-th smallest times how many are left, never below one before it.
+
+    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
+    [0.03, 0.06, 0.06]
+    """
+    corrected = [0.0] * len(ps)
+    least = 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        least = corrected[place] = max(least, min(1.0, (len(ps) - rank) * ps[place]))
+    return corrected
+
+
 def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
     """The rank statistic H, corrected for ties (Kruskal & Wallis, JASA 1952); 0 if all values are the same.
 

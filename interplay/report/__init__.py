@@ -7,9 +7,10 @@
 2.69
 """
 
+from interplay.rank.bias import holm
+from interplay.report.bedd.counts import counts_report
 from interplay.report.bedd.report import bedd_report
-from interplay.report.counts import counts_report
-from interplay.report.statistics import anova, chi_square, describe, holm, mann_whitney, pairwise_chi_square
+from interplay.report.statistics import anova, chi_square, describe, mann_whitney, pairwise_chi_square
 from interplay.report.table import Column, Figure, Measured, Report, Section, Table
 from interplay.report.write import write_report
 

@@ -1,23 +1,20 @@
-"""`interplay report crossplay`: how well every agent plays with every other, seat by seat."""
+"""`interplay report crossplay`: how well each agent plays with each other agent, seat by seat."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.record import OUTCOME_CHECK_SUCCESS, Episode
+from interplay.record import OUTCOME_CHECK_SUCCESS, Archive, Episode
 from interplay.report.plots import plot_matrix
 from interplay.report.statistics import mean_interval
-from interplay.report.table import Cell, Column, Figure, Report, Section, Table
+from interplay.report.table import Cell, Column, Figure, Report, Section, Table, number_columns
+from interplay.statistics import Measure
 from interplay.tasks import Task
 from interplay.wording import amount
-
-if TYPE_CHECKING:
-    from interplay.record import Archive
-    from interplay.statistics import Measure
 
 RETURN = "return"
 """The score that a seat has unless another one is named: the sum of its rewards."""
@@ -29,8 +26,6 @@ class Game(NamedTuple):
 
     Attributes:
         names: Seat -> who sat there; all people are one.
-        scores: Seat -> score.
-        seed: Of the world.
     """
 
     names: dict[str, str]
@@ -109,13 +104,8 @@ def crossplay_report(
     """The report on a task's games.
 
     Args:
-        games: All of them, those of people too.
         agents: In the order of rows and columns; people come last where there are games of theirs.
-        score: What the scores are, see `games_of`.
         seeds: On which every line-up of agents played.
-        facts: More for the head of the report.
-    Raises:
-        InterplayError: If there is no game.
     """
     if not games:
         raise InterplayError(f"there are no games of {task.id} to report on")
@@ -156,7 +146,6 @@ def crossplay_report(
 
 
 _Scores = list[tuple[int, float]]
-"""Seed and score of games."""
 
 
 def _of_seeds(scores: Iterable[tuple[int, float]]) -> list[float]:
@@ -168,7 +157,6 @@ def _of_seeds(scores: Iterable[tuple[int, float]]) -> list[float]:
 
 
 def _cells(task: Task, games: Sequence[Game]) -> dict[Place, _Scores]:
-    """Place -> scores of that seat."""
     found: dict[Place, _Scores] = {}
     for game in games:
         for seat in task.seats:
@@ -179,7 +167,6 @@ def _cells(task: Task, games: Sequence[Game]) -> dict[Place, _Scores]:
 
 
 def _matrix(task: Task, seat: str, order: Sequence[str], cells: Mapping[Place, _Scores], label: str, is_one: bool) -> Figure:
-    """The picture of one seat."""
     records: list[dict[str, Any]] = []
     for agent in order:
         for other in order:
@@ -221,7 +208,7 @@ def _scores(task: Task, games: Sequence[Game], order: Sequence[str], label: str)
         (
             *(Column(f"in {seat}") for seat in task.seats),
             Column("games", "count"),
-            *(Column(f"{seat}: {part}", "number") for seat in task.seats for part in ("mean", "from", "to")),
+            *number_columns(*(f"{seat}: {part}" for seat in task.seats for part in ("mean", "from", "to"))),
             Column("with"),
         ),
         tuple(rows),
@@ -247,12 +234,7 @@ def _with_others(cells: Mapping[Place, _Scores], order: Sequence[str], label: st
         "With itself and with others",
         (
             Column("agent"),
-            Column("with itself", "number"),
-            Column("with others", "number"),
-            Column("from", "number"),
-            Column("to", "number"),
-            Column("difference", "number"),
-            Column("others with it", "number"),
+            *number_columns("with itself", "with others", "from", "to", "difference", "others with it"),
             Column("games with others", "count"),
         ),
         tuple(rows),

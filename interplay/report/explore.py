@@ -1,4 +1,4 @@
-"""`interplay report explore`: how instances were made, and what people and models make of them, in a referee's tables.
+"""`interplay report explore`: how instances were made, and what people and models make of them.
 
 What the review of MineExplorer (Ju et al. 2026) asks for: tasks filtered and kept, the ablation of the makers, agreement
 between people, and results by length and by prerequisites.
@@ -16,7 +16,7 @@ from interplay.explore.instance import Instance
 from interplay.explore.make.bank import verb_of
 from interplay.explore.make.reviews import Agreement, Verdicts, agreement, decided, paired, valid_share, verdicts_of
 from interplay.rank.bias import share
-from interplay.report.table import Cell, Column, Report, Section, Table
+from interplay.report.table import Cell, Column, Report, Section, Table, count_columns, text_columns
 from interplay.study.reviewing.part import QUESTIONS
 from interplay.study.reviewing.reviews import Review
 
@@ -36,7 +36,6 @@ class Reviewed:
     """One instance and its reviews.
 
     Attributes:
-        instance: As the study has it.
         reviews: The last word of everybody.
     """
 
@@ -45,7 +44,6 @@ class Reviewed:
 
     @property
     def mode(self) -> str:
-        """How it was made."""
         planned = "planner" if "--mode planner" in str(self.instance.source.get("made_by", "")) else OTHER
         return str(self._made.get("mode", planned))
 
@@ -62,12 +60,10 @@ class Reviewed:
 
     @property
     def length(self) -> str | None:
-        """One of `LENGTHS`, of its last proof."""
         return length_of(self.instance)
 
     @property
     def verdict(self) -> bool | None:
-        """What most reviewers say."""
         return decided({one.reviewer: one.is_valid for one in self.reviews})
 
     @property
@@ -81,10 +77,8 @@ class Played:
     """One run of a model.
 
     Attributes:
-        model, hops: Who, and how many tasks.
         prerequisites: Edges of the graph.
         is_done: Whether every milestone was reached.
-        tasks: Atomic tasks of the instance.
         length: One of `LENGTHS`; None of an instance without a proof.
     """
 
@@ -116,7 +110,6 @@ def explore_report(
         verdicts: Atomic task -> `kept`, `dropped` or `waiting`, of the knowledge filter.
         makings: What came of each instance that was to be made: `synthesis` keeps them.
         reviewed: Instances that people have reviewed.
-        runs: Of models.
         rules: How many reviewers there are, and when a third one is asked, as each study fixed it.
     """
     num_reviews = sum(len(one.reviews) for one in reviewed)
@@ -142,7 +135,6 @@ def explore_report(
 
 
 def modes_of(makings: Iterable[Mapping[str, Any]], reviewed: Iterable[Reviewed]) -> list[str]:
-    """Every mode there is, in the order of tables."""
     found = dict.fromkeys([*(str(one["mode"]) for one in makings), *(one.mode for one in reviewed)])
     return [*(mode for mode in ORDER if mode in found), *(mode for mode in found if mode not in ORDER)]
 
@@ -218,7 +210,6 @@ def _making_section(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Rev
 
 
 def _paired_table(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Reviewed], modes: Sequence[str]) -> Table:
-    """Two modes on the same candidates."""
     said: dict[tuple[str, str], bool | None] = {(one.pair, one.mode): one.verdict for one in reviewed if one.pair}
     for one in makings:
         if not one["passed"]:
@@ -270,11 +261,7 @@ def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Se
         )
         for one in sorted(reviewed, key=lambda one: one.instance.name)
     ]  # fmt: skip
-    heads = (
-        Column("instance"),
-        Column("mode"),
-        *(Column(name, "count") for name in ("hops", "prerequisites", "reviews", "valid")),
-    )
+    heads = (*text_columns("instance", "mode"), *count_columns("hops", "prerequisites", "reviews", "valid"))
     every = Table(
         "reviews", "Every instance", (*heads, Column("most say")), tuple(raw), "Prerequisites are the edges of its graph."
     )
@@ -327,7 +314,6 @@ def _rows(
 
 
 def _good(own: Sequence[Reviewed]) -> tuple[Cell, ...]:
-    """Reviewed instances, those that are valid, their share and its interval."""
     found = valid_share(one.verdict for one in own)
     return found.num, found.part, found.share, found.low, found.high
 
@@ -341,7 +327,6 @@ def _verdicts(reviewed: Sequence[Reviewed], read: Callable[[Review], bool]) -> V
 
 
 def _done(runs: Iterable[Played]) -> tuple[Cell, ...]:
-    """Runs, those that were done, their share and its interval."""
     own = list(runs)
     found = share(sum(one.is_done for one in own), len(own))
     return found.num, found.part, found.share, found.low, found.high

@@ -1,4 +1,4 @@
-"""What `interplay report explore` reads: the filter's votes, what came of instances, reviews, and runs of models."""
+"""Input of `interplay report explore`: votes of the filter, results of makings, reviews, and runs of models."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import metrics, runs, verifying
+from interplay.explore.evaluation import metrics, runs
 from interplay.explore.instance import parse
 from interplay.explore.judging import judge
+from interplay.explore.results import verification
 from interplay.record import Archive
 from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed, length_of
 from interplay.store import Database
@@ -26,11 +27,7 @@ VOTES = Path("explore") / "make" / "filter" / "votes.json"
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one.
-
-    Raises:
-        InterplayError: If it is no such file.
-    """
+    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one."""
     if path is None:
         path = data / VOTES
         if not path.exists():
@@ -101,7 +98,7 @@ def played(archive: Archive) -> list[Played]:
     found = []
     for path, run in runs.read_all(archive.root)[0].items():
         result = metrics.result_of(run)
-        if result.failed is None and result.outcomes and not verifying.compared(archive, path, run, result, judge):
+        if result.failed is None and result.outcomes and not verification.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))
             found.append(Played(result.model, result.hops, needs, result.is_done, tasks, length))

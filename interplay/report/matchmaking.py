@@ -1,4 +1,4 @@
-"""How policies compare: rank correlation against answers, with the spread over seeds."""
+"""Plot of pairing policies: rank correlation against answers, with the spread over seeds."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax
 
     Args:
         table: Records with `COLUMNS`, as `judge.simulate.curves` makes them.
-        method: Rating method whose rows are drawn.
-        target: Drawn as a level line.
         ax: Where to draw; a new figure if None.
     """
     if ax is None:

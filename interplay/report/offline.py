@@ -1,4 +1,4 @@
-"""`interplay report offline`: what benchmarks of learning say, and CrowdPlay's published scores checked."""
+"""`interplay report offline`: results of learning benchmarks, and a check of CrowdPlay's published scores."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from interplay.learn.benchmark.results import Results
 from interplay.learn.benchmark.scores import AGGREGATES, Estimate, aggregates, improvements, normalised, profiles
 from interplay.report.plots import plot_intervals, plot_matrix, plot_profiles
-from interplay.report.table import Cell, Column, Figure, Measured, Report, Section, Table
+from interplay.report.table import Cell, Column, Figure, Measured, Report, Section, Table, number_columns, text_columns
 
 FILE = Path(__file__).with_name("offline_paper.toml")
 TOLERANCE = 0.015
@@ -33,7 +33,6 @@ class Disagreement(NamedTuple):
 
 @cache
 def paper() -> dict[str, Any]:
-    """Everything in `offline_paper.toml`."""
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
@@ -160,7 +159,6 @@ def _with_interval(found: Estimate) -> tuple[float, str]:
 
 
 def _profiles(id: str, scores: dict[str, np.ndarray], seed: int) -> Figure:
-    """What share of runs is above each score."""
     every = np.concatenate([matrix.ravel() for matrix in scores.values()])
     levels = np.linspace(min(0.0, float(every.min())), max(1.0, float(every.max())), _NUM_LEVELS)
     found = profiles(scores, levels.tolist(), seed=seed)
@@ -185,13 +183,7 @@ def _improvements(id: str, scores: dict[str, np.ndarray], seed: int) -> list[Tab
         return []
     found: dict[tuple[str, str], Estimate] = improvements(scores, seed=seed)
     rows = tuple((one, other, *chance) for (one, other), chance in found.items())
-    columns = (
-        Column("algorithm"),
-        Column("over"),
-        Column("probability", "number", 3),
-        Column("from", "number", 3),
-        Column("to", "number", 3),
-    )
+    columns = (*text_columns("algorithm", "over"), *number_columns("probability", "from", "to", digits=3))
     said = "The chance that a run of the one beats a run of the other in a task drawn at random."
     records = [
         {"row": one, "column": other, "value": found[one, other].value if one != other else None, "num": scores[one].size}
@@ -214,7 +206,6 @@ def _improvements(id: str, scores: dict[str, np.ndarray], seed: int) -> list[Tab
 
 
 def _returns(results: Results) -> Table:
-    """A row a task and algorithm: return of each run, mean, score."""
     rows: list[tuple[Cell, ...]] = []
     for task in results.tasks:
         for name in results.algorithms:
@@ -254,7 +245,6 @@ def _scales(results: Results) -> Table:
 
 
 def _paper_section() -> Section:
-    """Tables 5 and 6 of the paper, one checked by the other."""
     algorithms = paper()["source"]["algorithms"]
     cells = recomputed()
     wrong = disagreements()

@@ -1,4 +1,4 @@
-"""A report as PDF: the same tables and figures, with bookmarks; same report, same bytes."""
+"""A report as PDF: the same tables and figures, with bookmarks. The same report gives the same bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError, not_installed
-from interplay.report.pictures import WIDTH_IN, png
+from interplay.report.plots import WIDTH_IN, png
 from interplay.report.table import Cell, Column, Figure, Measured, Report, Table
 
 _INK, _SOFT, _LINE, _STRIPE = "#1d2422", "#5a6561", "#d9d6cd", "#f6f4ee"
 _WIDE, _WIDE_WITH_PROSE = 7, 4
 """Tables of more columns are set smaller."""
 _WHOLE_ROWS = 24
-"""Tables of more rows may be parted over pages."""
+"""Tables of more rows may be split over pages."""
 _PADDING = 2.2
 """Letters' widths that a cell leaves empty to its sides."""
 _HIGHEST_PICTURE = 455.0
@@ -79,7 +79,6 @@ def pdf(report: Report) -> bytes:
 
 
 def _contents(report: Report, styles: Any) -> list[Any]:
-    """Links to every section and block."""
     from reportlab.platypus import Paragraph
 
     lines: list[Any] = []
@@ -92,7 +91,6 @@ def _contents(report: Report, styles: Any) -> list[Any]:
 
 
 def _heading(text: str, anchor: str, style: Any, *, level: int) -> Any:
-    """A heading that is a link's end and a bookmark."""
     from reportlab.platypus import Paragraph
 
     class Heading(Paragraph):
@@ -105,7 +103,6 @@ def _heading(text: str, anchor: str, style: Any, *, level: int) -> Any:
 
 
 def _picture(figure: Figure, width: float) -> Any:
-    """The figure, at most as wide as the column and as high as a page has room for."""
     from reportlab.lib.units import inch
     from reportlab.platypus import Image
 
@@ -114,7 +111,6 @@ def _picture(figure: Figure, width: float) -> Any:
 
 
 def _table(table: Table, width: float, styles: Any) -> Any:
-    """The table across the column; its head repeats on every page."""
     from reportlab.lib.colors import HexColor
     from reportlab.platypus import Paragraph
     from reportlab.platypus import Table as Grid
@@ -143,7 +139,6 @@ def _table(table: Table, width: float, styles: Any) -> Any:
 
 
 def _cell(column: Column, cell: Cell, style: Any) -> Any:
-    """Our number, the paper's small beneath it."""
     from reportlab.platypus import Paragraph
 
     text = escape(column.write(cell.value if isinstance(cell, Measured) else cell))

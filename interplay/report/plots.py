@@ -1,9 +1,15 @@
-"""Pictures of reports: each a function from tidy records to an Axes, readable in grey and on paper of any colour."""
+"""Plots of reports: each is a function from tidy records to an Axes, readable in grey and on paper of any colour; and how
+they are saved."""
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+from interplay.errors import InterplayError, not_installed
+from interplay.report.table import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +40,6 @@ def plot_sentiments(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes
 
     Args:
         table: Records of `name`, `num`, and counts `positive`, `neutral`, `negative`.
-        ax: Where to draw; a new figure if None.
     """
     ax = ax or _new_axes()
     places = range(len(table))
@@ -81,7 +86,6 @@ def plot_intervals(
         table: Records of `name`, `value`, `low`, `high` and `num`; the first is drawn on top.
         label: What the axis shows, with its unit.
         roster: For rows that are agents, see `agent_styles`; all rows look alike without.
-        zero: Mark zero by a line.
     """
     ax = ax or _new_axes()
     styles = agent_styles(roster)
@@ -103,7 +107,6 @@ def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: 
 
     Args:
         table: Records of `name`, `num`, `p5`, `p25`, `median`, `p75`, `p95`, `mean`.
-        label: What the axis shows, with its unit.
     """
     ax = ax or _new_axes()
     for place, row in enumerate(table):
@@ -176,7 +179,6 @@ def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
     Args:
         table: Records of `group`, `placed`, `x`, `y`.
-        ax: Where to draw; a new figure if None.
     """
     ax = ax or _new_axes(height_in=4.2)
     groups = list(dict.fromkeys((row["group"], row["placed"]) for row in table))
@@ -197,8 +199,7 @@ def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
         )
     ax.set_xticks([])
     ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_alpha(0.4)
+    ax.spines[:].set_alpha(0.4)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, handletextpad=0.2, columnspacing=1.2)
     return ax
 
@@ -208,7 +209,6 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
 
     Args:
         table: Records of `name`, `num`, `value` and `share` in percent, by name and rising.
-        label: What the axis shows, with its unit.
     """
     ax = ax or _new_axes()
     lines: dict[str, list[dict[str, Any]]] = {}
@@ -231,8 +231,7 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
     ax.set_ylabel("share of inputs (%)")
     ax.grid(alpha=0.25, color=INK)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, columnspacing=1.2)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
@@ -264,8 +263,7 @@ def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     ax.set_ylabel("share of runs above it")
     ax.grid(alpha=0.25, color=INK)
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False, columnspacing=1.2)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
@@ -274,8 +272,6 @@ def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: st
 
     Args:
         table: Records of `row`, `column`, `value` (None where there is nothing) and `num`.
-        rows, columns: What they are.
-        digits: Decimals of the numbers.
     """
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
@@ -305,8 +301,7 @@ def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: st
     ax.set_xlabel(columns)
     ax.set_ylabel(rows)
     ax.tick_params(length=0)
-    for side in ax.spines.values():
-        side.set_visible(False)
+    ax.spines[:].set_visible(False)
     return ax
 
 
@@ -317,7 +312,6 @@ def _new_axes(height_in: float = 3.2) -> Axes:
 
 
 def _name_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Names down the left side, the first on top."""
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.grid(axis="x", alpha=0.25, color=INK)
@@ -326,7 +320,50 @@ def _name_rows(ax: Axes, names: Sequence[str]) -> None:
 
 
 def _quiet(ax: Axes) -> None:
-    """No frame but the lower line."""
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
+
+
+WIDTH_IN = 5.0
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "hatch.linewidth": 0.7,
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # names are names, whatever dollars they have
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+
+def svg(figure: Figure) -> str:
+    """An `<svg>` element to stand in a page: its ink is `currentColor`, its ids begin with the figure's."""
+    drawn = _save(figure, {"svg.hashsalt": figure.id}, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = drawn.decode()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r'(\bid="|xlink:href="#|url\(#)', rf"\g<1>{figure.id}-", text)
+    text = re.sub(r'^<svg[^>]*?viewBox="([^"]+)"[^>]*>', r'<svg viewBox="\1" xmlns:xlink="http://www.w3.org/1999/xlink">', text)
+    return text.replace(INK, "currentColor").strip()
+
+
+def png(figure: Figure) -> bytes:
+    return _save(figure, {}, format="png", dpi=200, facecolor="white", metadata={"Software": None})
+
+
+def _save(figure: Figure, settings: dict[str, Any], **options: Any) -> bytes:
+    """Draw and save under our settings, whatever those of the process are."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        raise InterplayError(not_installed("figures need", "matplotlib", "report")) from None
+    from matplotlib.figure import Figure as Canvas
+
+    out = io.BytesIO()
+    with matplotlib.rc_context(_SETTINGS | settings):  # type: ignore[arg-type]
+        canvas = Canvas(figsize=(WIDTH_IN, figure.height_in), layout="constrained")
+        figure.plot(figure.table, canvas.subplots())
+        canvas.savefig(out, **options)
+    return out.getvalue()

@@ -1,5 +1,5 @@
-"""The tests behind BEDD's tables: chi-square of independence, pairwise chi-square, ANOVA with Tukey's HSD, descriptions; and
-those of incentives: Mann-Whitney with Holm's correction.
+"""Statistical tests: chi-square of independence, pairwise chi-square, ANOVA with Tukey's HSD, Mann-Whitney with Holm's
+correction.
 
 Pure arithmetic over counts and lists of numbers; scipy is imported when a test is run.
 """
@@ -13,6 +13,8 @@ from math import comb, isfinite, sqrt
 from typing import NamedTuple, cast
 
 import numpy as np
+
+from interplay.rank.bias import holm
 
 SIGNIFICANCE = 0.05
 """The level the paper tests at, before Bonferroni's correction."""
@@ -62,7 +64,6 @@ class RankTest(NamedTuple):
     """Two groups compared by the Mann-Whitney test, one of a family of such tests.
 
     Attributes:
-        num_a, num_b: Sizes of the groups.
         statistic: U of `a`: pairs in which its value is the larger, and half of those with equal values.
         p: Two-sided.
         corrected_p: By Holm's method, over the family.
@@ -117,12 +118,12 @@ def chi_square(rows: Sequence[Sequence[int]]) -> ChiSquare:
     return ChiSquare(statistic, df, float(chi2.sf(statistic, df)))
 
 
-def pairwise_chi_square(counts: Mapping[str, Sequence[int]], *, level: float = SIGNIFICANCE) -> list[PairTest]:
-    """Chi-square of every pair of groups; a pair is significant if p is below `level` divided by the number of pairs.
+def pairwise_chi_square(counts: Mapping[str, Sequence[int]]) -> list[PairTest]:
+    """Chi-square of every pair of groups; a pair is significant if p is below `SIGNIFICANCE` divided by the number of pairs.
 
     Pairs in which nothing can be tested (both groups in one column) have statistic 0 and p 1.
     """
-    limit = level / comb(len(counts), 2) if len(counts) > 1 else level
+    limit = SIGNIFICANCE / max(1, comb(len(counts), 2))
     tests = []
     for a, b in combinations(counts, 2):
         try:
@@ -148,18 +149,14 @@ def describe(values: Sequence[float]) -> Description:
 
 
 def spread(values: Sequence[float]) -> dict[str, float | int]:
-    """A distribution as `plot_spreads` draws it."""
     sample = np.asarray(values, dtype=float)
     levels = dict(zip(("p5", "p25", "median", "p75", "p95"), np.percentile(sample, (5, 25, 50, 75, 95)).tolist(), strict=True))
     return {"num": len(sample), **levels, "mean": float(sample.mean())}
 
 
-def anova(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE) -> Anova:
+def anova(groups: Mapping[str, Sequence[float]]) -> Anova:
     """One-way ANOVA and Tukey's HSD (Tukey-Kramer where groups differ in size), as `scipy.stats` has them.
 
-    Args:
-        groups: Name -> values.
-        level: One minus the confidence of the simultaneous intervals.
     Raises:
         ValueError: If there are fewer than two groups with two values each, or no value differs from another of its group.
     """
@@ -172,14 +169,16 @@ def anova(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE)
     statistic, p = f_oneway(*samples)
     df = sum(map(len, samples)) - len(samples)
     within = sum(len(sample) * sample.var() for sample in samples) / df
-    widest = _studentized_range(1 - level, len(samples), df)
+    widest = _studentized_range(1 - SIGNIFICANCE, len(samples), df)
     differences = []
     for (a, of_a), (b, of_b) in combinations(kept.items(), 2):
         difference = float(of_a.mean() - of_b.mean())
         error = sqrt(within / 2 * (1 / len(of_a) + 1 / len(of_b)))
         pair_p = _studentized_range_above(abs(difference) / error, len(samples), df)
         margin = widest * error
-        differences.append(Difference(a, b, difference, difference - margin, difference + margin, pair_p, pair_p < level))
+        differences.append(
+            Difference(a, b, difference, difference - margin, difference + margin, pair_p, pair_p < SIGNIFICANCE)
+        )
     return Anova(float(statistic), len(samples) - 1, df, float(p), tuple(differences))
 
 
@@ -199,20 +198,7 @@ def _studentized_range_above(statistic: float, num_groups: int, df: int) -> floa
     return float(studentized_range.sf(statistic, num_groups, df))
 
 
-def holm(ps: Sequence[float]) -> list[float]:
-    """p values corrected for being a family (Holm 1979): the i-th smallest times how many are left, never below one before it.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    corrected = [0.0] * len(ps)
-    least = 0.0
-    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
-        least = corrected[place] = max(least, min(1.0, (len(ps) - rank) * ps[place]))
-    return corrected
-
-
-def mann_whitney(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIFICANCE) -> list[RankTest]:
+def mann_whitney(groups: Mapping[str, Sequence[float]]) -> list[RankTest]:
     """Every pair of groups by the two-sided Mann-Whitney test, corrected by Holm's method.
 
     p is exact where there are no ties and a group has eight values or fewer, else by the normal approximation, corrected for
@@ -221,7 +207,6 @@ def mann_whitney(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIF
 
     Args:
         groups: Name -> values; empty ones are left out.
-        level: One minus the confidence of the intervals.
     """
     from scipy.stats import mannwhitneyu
 
@@ -235,17 +220,17 @@ def mann_whitney(groups: Mapping[str, Sequence[float]], *, level: float = SIGNIF
     tests = []
     for (a, b, num_a, num_b, statistic, p), corrected_p in zip(found, corrected, strict=True):
         effect = statistic / (num_a * num_b)
-        low, high = _superiority_interval(effect, num_a, num_b, level)
+        low, high = _superiority_interval(effect, num_a, num_b)
         tests.append(RankTest(a, b, num_a, num_b, statistic, p, corrected_p, effect, low, high))
     return tests
 
 
-def _superiority_interval(effect: float, num_a: int, num_b: int, level: float) -> tuple[float, float]:
+def _superiority_interval(effect: float, num_a: int, num_b: int) -> tuple[float, float]:
     """The values whose distance from what was found is at most z of their own standard errors."""
     from scipy.optimize import brentq
     from scipy.stats import norm
 
-    z, mean = float(norm.ppf(1 - level / 2)), (num_a + num_b) / 2 - 1
+    z, mean = float(norm.ppf(1 - SIGNIFICANCE / 2)), (num_a + num_b) / 2 - 1
 
     def outside(true: float) -> float:
         factor = 1 + mean * ((1 - true) / (2 - true) + true / (1 + true))
@@ -257,7 +242,7 @@ def _superiority_interval(effect: float, num_a: int, num_b: int, level: float) -
     return low, high
 
 
-def mean_interval(values: Sequence[float], *, level: float = SIGNIFICANCE) -> tuple[float, float]:
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """Student's interval of a mean; NaN for fewer than two different values, which say nothing of how much they vary.
 
     >>> [round(end, 2) for end in mean_interval([1, 2, 3, 4, 5])]
@@ -266,7 +251,7 @@ def mean_interval(values: Sequence[float], *, level: float = SIGNIFICANCE) -> tu
     from scipy.stats import t
 
     about = describe(values)
-    margin = float(t.ppf(1 - level / 2, about.num - 1)) * about.se if len(set(values)) > 1 else float("nan")
+    margin = float(t.ppf(1 - SIGNIFICANCE / 2, about.num - 1)) * about.se if len(set(values)) > 1 else float("nan")
     return about.mean - margin, about.mean + margin
 
 
@@ -288,5 +273,4 @@ def anova_from_summaries(groups: Mapping[str, tuple[int, float, float]]) -> tupl
 
 
 def number_or_none(value: float) -> float | None:
-    """A number as JSON can have it: None for NaN and infinities."""
     return value if isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What a report is made of: tables whose numbers know the paper's, figures, sections. Nothing here knows HTML or PDF."""
+"""Parts of a report: tables whose cells may hold a published number too, figures, sections. Nothing here knows HTML or PDF."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ class Measured(NamedTuple):
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the paper's."""
         return None if self.value is None or self.paper is None else self.value - self.paper
 
 
@@ -35,7 +34,7 @@ class Column:
     """A column: its heading with the unit, and how its numbers are written.
 
     Attributes:
-        form: `text`; `count`, whole with thousands parted; `number` with `digits` decimals; `mixed`, the
+        form: `text`; `count`, whole with thousands separated; `number` with `digits` decimals; `mixed`, the
             same with integers whole; `p`, a probability.
     """
 
@@ -67,6 +66,18 @@ class Column:
         difference = self.write(abs(cell.difference))
         sign = "±" if not any(char in "123456789" for char in difference) else "+" if cell.difference > 0 else "−"
         return f"{self.write(cell.paper)} ({sign}{difference})"
+
+
+def text_columns(*names: str) -> tuple[Column, ...]:
+    return tuple(map(Column, names))
+
+
+def count_columns(*names: str) -> tuple[Column, ...]:
+    return tuple(Column(name, "count") for name in names)
+
+
+def number_columns(*names: str, digits: int = 2) -> tuple[Column, ...]:
+    return tuple(Column(name, "number", digits) for name in names)
 
 
 @dataclass(frozen=True)
@@ -116,11 +127,9 @@ class Table:
         return records
 
     def csv(self) -> str:
-        """The records as CSV with a header, lines ended by a line feed."""
         return csv_of(self.records(), [column.name for column in self.columns])
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON values."""
         return {"id": self.id, "title": self.title, "caption": self.caption, "rows": self.records()}
 
 
@@ -143,7 +152,6 @@ class Figure:
     height_in: float = 3.2
 
     def to_json(self) -> dict[str, Any]:
-        """What was drawn, as JSON values."""
         return {"id": self.id, "title": self.title, "caption": self.caption, "rows": self.table}
 
 
@@ -173,11 +181,9 @@ class Report:
 
     @property
     def blocks(self) -> list[Table | Figure]:
-        """Every table and figure, in order."""
         return [block for section in self.sections for block in section.blocks]
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that was computed, as JSON values."""
         tables = [block.to_json() for block in self.blocks if isinstance(block, Table)]
         figures = [block.to_json() for block in self.blocks if isinstance(block, Figure)]
         return {"report": self.id, "title": self.title, "facts": dict(self.facts), "tables": tables, "figures": figures}

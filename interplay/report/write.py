@@ -3,11 +3,51 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from interplay.report.table import Report, Table, csv_of
+from jinja2 import Environment, FileSystemLoader
+
+from interplay.report.pdf import pdf
+from interplay.report.plots import svg
+from interplay.report.table import Cell, Column, Figure, Measured, Report, Table, csv_of
+
+_HERE = Path(__file__).parent
+
+
+def html(report: Report) -> str:
+    """The page. What comes from answers is escaped; nothing in it is fetched from anywhere."""
+    pages = Environment(
+        loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
+    )  # by `esc`
+    pages.filters |= {"esc": escape, "breakable": _breakable, "number_class": _class, "cell": _cell, "picture": _picture}
+    style = (_HERE / "report.css").read_text(encoding="utf-8")
+    return pages.get_template("report.html.jinja").render(report=report, style=style)
+
+
+def _picture(figure: Figure) -> str:
+    return svg(figure).replace("<svg ", f'<svg role="img" aria-label="{escape(figure.alt)}" ', 1)
+
+
+def _cell(column: Column, cell: Cell, is_first: bool, is_prose: bool) -> str:
+    ours = column.write(cell.value if isinstance(cell, Measured) else cell)
+    theirs = column.write_paper(cell)
+    small = f"<small>{escape(theirs)}</small>" if theirs else ""
+    tag = 'th scope="row"' if is_first and column.form == "text" else "td"
+    kind = ' class="prose"' if is_prose else _class(column)
+    return f"<{tag}{kind}>{_breakable(ours) if tag != 'td' else escape(ours)}{small}</{tag.split()[0]}>"
+
+
+def _breakable(name: str) -> str:
+    """Escaped, with a possible line break where a CamelCaseName has its next capital."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escape(name))
+
+
+def _class(column: Column) -> str:
+    return "" if column.form == "text" else ' class="number"'
 
 
 class WrittenReport(NamedTuple):
@@ -31,9 +71,6 @@ def write_report(report: Report, folder: Path, *, on_part: Callable[[str], None]
         InterplayError: If a package of the extra `report` is missing.
         OSError: If the folder cannot be written.
     """
-    from interplay.report.html import html
-    from interplay.report.pdf import pdf
-
     parts: dict[str, Callable[[], bytes]] = {
         "report.json": lambda: (json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n").encode(),
         "report.html": lambda: html(report).encode(),

@@ -1,4 +1,4 @@
-"""The starter set: episodes of the built-in agents that come with the package, so that a new data folder is full at once.
+"""The starter set: episodes of the built-in agents that come with the package, so that a new data folder is not empty.
 
 `manifest.json` says what there is; `episodes/` holds the recordings, `films/` an mp4 of each. `answers.csv` and `runs.json` are
 examples for boards, which only pages read: no database ever holds them. `tools/make_starter.py` makes all of it, and has to be
@@ -9,7 +9,168 @@ run again when a task, the world or a built-in agent changes.
 ['random', 'scripted']
 """
 
-from interplay.starter.entering import EXAMPLES, enter
-from interplay.starter.shipped import ANSWERS, FOLDER, RUNS, Shipped, episodes, example, faults, read
+from __future__ import annotations
 
-__all__ = ["ANSWERS", "EXAMPLES", "FOLDER", "RUNS", "Shipped", "enter", "episodes", "example", "faults", "read"]
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from interplay.files import remove_parts, replacing
+from interplay.record import Archive, Episode
+from interplay.store import entrants as store
+from interplay.store.episodes import episode_ids
+from interplay.tasks import Suite, Task, builtin_suites, index
+
+FOLDER = Path(__file__).parent
+ANSWERS = FOLDER / "answers.csv"
+"""Answers of programs about the set, and below results of scripted models, for the boards of a data folder without others."""
+RUNS = FOLDER / "runs.json"
+EXAMPLES = "examples"
+"""File of a data folder whose pages show example answers and runs until there are others; made with the set."""
+REMEDY = "Make it again:  python tools/make_starter.py"
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """One episode of the set: its recording and its film.
+
+    Attributes:
+        id: Of the episode, the same in every data folder.
+        task, task_hash: The task, and the version of it that was played.
+        agent: Who played; admitted to judging in this task.
+        world: `blockworld.VERSION` it was played in; empty of other worlds.
+    """
+
+    id: str
+    task: str
+    task_hash: str
+    agent: str
+    seed: int
+    num_steps: int
+    world: str
+    episode_sha256: str
+    episode_bytes: int
+    film_sha256: str
+    film_bytes: int
+
+    @property
+    def recording(self) -> Path:
+        return FOLDER.joinpath("episodes", *self.task.split("/"), f"{self.id}.parquet")
+
+    @property
+    def film(self) -> Path:
+        return FOLDER / "films" / f"{self.id}.mp4"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def is_of(self, task: Task | None) -> bool:
+        return task is not None and task.content_hash == self.task_hash
+
+    def faults(self) -> list[str]:
+        """What is wrong with its files, a line each; nothing where they are those that were made."""
+        found = []
+        for path, sha256 in ((self.recording, self.episode_sha256), (self.film, self.film_sha256)):
+            if not path.exists():
+                found.append(f"{path} is missing")
+            elif hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+                found.append(f"{path} is not the file that was made")
+        return found
+
+
+@cache
+def episodes() -> tuple[Shipped, ...]:
+    return read()
+
+
+def read() -> tuple[Shipped, ...]:
+    """As `episodes`, from the disk."""
+    try:
+        document = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:  # a checkout in which it was not made
+        return ()
+    return tuple(Shipped(**entry) for entry in document["episodes"])
+
+
+def example(task_id: str) -> Shipped | None:
+    """The episode that shows best what a task is about; None if there is none of it."""
+    of_task = [shipped for shipped in episodes() if shipped.task == task_id]
+    return next((shipped for shipped in of_task if shipped.agent == "scripted"), None)
+
+
+def faults() -> list[str]:
+    """What is wrong with the set, a line each: of other versions of the tasks, or not the files that were made."""
+    tasks = index(builtin_suites())
+    found = []
+    for shipped in episodes():
+        if not shipped.is_of(tasks.get(shipped.task)):
+            found.append(f"{shipped.id} was played in another version of {shipped.task}. {REMEDY}")
+        found += shipped.faults()
+    return found
+
+
+def enter(
+    archive: Archive,
+    suites: Iterable[Suite] | None = None,
+    *,
+    report: Callable[[Path], None] = lambda path: None,
+) -> int:
+    """Fill a new data folder: one without episodes of anybody else, in tasks to which no agent was ever admitted or proposed.
+
+    A start that was killed half way is finished by the next: until the transaction nothing is known of the files, and a file
+    that is there already is left as it is.
+
+    Args:
+        suites: Tasks on offer; the built-in ones when not given. Episodes of other versions of them are left out.
+    Returns:
+        How many episodes were entered.
+    Raises:
+        OSError: If a file cannot be written; nothing is entered then, and what was copied goes.
+    """
+    tasks = index(builtin_suites() if suites is None else suites)
+    with archive.database.read() as session:
+        if set(episode_ids(session)) - {shipped.id for shipped in episodes()}:
+            return 0
+        taken = {agent.task for agent in store.entrants(session)}
+    new = [shipped for shipped in episodes() if shipped.is_of(tasks.get(shipped.task)) and shipped.task not in taken]
+    if not new:
+        return 0
+    _copy(archive, new, report)
+    with archive.database.write() as session:
+        now = datetime.now(UTC)
+        for shipped in new:
+            target = archive.episode_path(shipped.task, shipped.id)
+            episode = replace(Episode.open(target), sha256=shipped.episode_sha256, size_bytes=shipped.episode_bytes)
+            archive.enter(session, episode)
+            episode.close()
+        for name, task in sorted({(shipped.agent, shipped.task) for shipped in new}):
+            store.admit(session, name=name, task=task, kind="agent", now=now)
+    (archive.root / EXAMPLES).touch()
+    return len(new)
+
+
+def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) -> None:
+    """Put the files in place, complete and on disk for good; files that exist stay. If one cannot be written, all copies go."""
+    targets = {archive.episode_path(one.task, one.id): one.recording for one in new}
+    targets |= {archive.video_path(one.id): one.film for one in new}
+    placed: list[Path] = []
+    try:
+        for target, source in targets.items():
+            remove_parts(target)  # of a start that was killed
+            if target.exists():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(target) as part:
+                shutil.copyfile(source, part)
+            placed.append(target)
+            report(target)
+    except OSError:
+        for target in placed:
+            target.unlink(missing_ok=True)
+        raise

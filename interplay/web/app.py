@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
-from interplay.explore.evaluation.kept import Kept
-from interplay.explore.shown import Shown
+from interplay.explore.results.cache import ResultCache
+from interplay.explore.results.first_attempts import Exposures
 from interplay.judge import Judging, Rules
 from interplay.judge.banning import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens
@@ -166,8 +166,8 @@ def create_app(
     app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
     app.state.examples = examples.Examples(archive.root)
     app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
-    app.state.explore_kept = Kept(archive.database, archive.root, app.state.milestones.reached)
-    app.state.explore_shown = Shown(archive.database)
+    app.state.explore_kept = ResultCache(archive.database, archive.root, app.state.milestones.reached)
+    app.state.explore_shown = Exposures(archive.database)
     app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
     app.state.secret = server_secret(archive.root) if secret is None else secret
     app.state.studies = Studies(archive.database)

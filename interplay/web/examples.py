@@ -15,9 +15,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from interplay import starter
-from interplay.explore.evaluation.boards import Board, boards
 from interplay.explore.evaluation.metrics import Result
-from interplay.explore.evaluation.references import References
+from interplay.explore.results.boards import Board, boards
+from interplay.explore.results.references import References
 from interplay.judge.ratings.boards import BoardMethod, rows_of
 from interplay.rank import Comparison
 from interplay.rank.answers_file import read_answers

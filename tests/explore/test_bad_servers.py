@@ -14,15 +14,15 @@ import pytest
 from small_instance import FIRST_LOG
 
 import interplay.record
-from interplay.explore.evaluation import evaluate, models
-from interplay.explore.evaluation.account import account
+from bench.model_server import ModelServer
+from interplay.explore.evaluation import evaluate, providers
 from interplay.explore.evaluation.metrics import Result, result_of, summary, tables
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At
 from interplay.explore.evaluation.playing import MOST_REFUSED
+from interplay.explore.evaluation.providers import At
 from interplay.explore.evaluation.replies import MOST_CHARS
 from interplay.explore.evaluation.runs import FOLDER, RunError, check_server, read_all
 from interplay.explore.evaluation.settings import Settings
+from interplay.explore.results.usage import calls_of
 
 GOOD = '{"action": {"forward": 1}}'
 STEPS = 4
@@ -107,7 +107,7 @@ PLAYS: dict[str, tuple[Any, dict[str, int]]] = {
 def played(tmp_path, monkeypatch):
     """Let a model of a server play a run; its result, the data folder, and how often it was asked."""
     monkeypatch.setattr(evaluate, "MOST_RETRIES", 1)
-    monkeypatch.setattr(models, "MOST_BYTES", 4 * 1024**2)
+    monkeypatch.setattr(providers, "MOST_BYTES", 4 * 1024**2)
     instance, data = tmp_path / "first_log.json", tmp_path / "data"
     instance.write_text(json.dumps(FIRST_LOG))
     IS_OVER.clear()
@@ -156,7 +156,7 @@ def test_a_reply_of_three_megabytes_is_kept_once_and_cut(played):
     assert len(json.dumps(call)) < MOST_CHARS + 2000
     cut = call["output"]["metadata"]["cut"]
     assert (cut["characters"] > 3_000_000, len(cut["sha256"])) == (True, 64)
-    assert len(account(run)[0].words) > 0
+    assert len(calls_of(run)[0].words) > 0
     assert sum(path.stat().st_size for path in (data / evaluate.LOGS).iterdir()) < 400_000
 
 
@@ -195,8 +195,8 @@ def test_a_run_says_which_model_answered_and_knows_its_server(played, tmp_path):
     (run,) = read_all(data)[0].values()
     server = run.header["server"]
     assert re.fullmatch(r"127\.0\.0\.1:\d+/v1", server)
-    model = models.model_named("m", At("http://somebody:secret@host:8080/v1/?key=hidden"))
-    assert models.server_of(model) == "host:8080/v1"
+    model = providers.model_named("m", At("http://somebody:secret@host:8080/v1/?key=hidden"))
+    assert providers.server_of(model) == "host:8080/v1"
     check_server(data, "m", server)
     check_server(data, "another", "host:8080/v1")
     with pytest.raises(

@@ -6,11 +6,11 @@ from contextlib import closing
 import pytest
 from inspect_ai.model import ChatMessageUser, GenerateConfig
 
+from bench.model_server import ModelServer
 from interplay.cli.explore.models import spent_text
 from interplay.explore.evaluation.calls import CallError
-from interplay.explore.evaluation.lines import LinesError
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At, model_named
+from interplay.explore.evaluation.providers import At, model_named
+from interplay.explore.evaluation.runs import LinesError
 from interplay.explore.make.chat import Chat, ChatError
 
 

@@ -10,13 +10,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import interplay.record
-from interplay.explore import judgements, published
+from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import msr, tables, tsr
-from interplay.explore.evaluation.people import PEOPLE, beside, first_attempts
-from interplay.explore.evaluation.references import references
 from interplay.explore.evaluation.settings import Settings
-from interplay.explore.judgements import Judgement
-from interplay.explore.shown import Shown
+from interplay.explore.judgement_cache import Judgement
+from interplay.explore.results.first_attempts import PEOPLE, Exposures, beside, first_attempts
+from interplay.explore.results.references import references
 from interplay.store import EpisodeRow, Match, entrants
 from interplay.store.models import Participant
 from interplay.testing import START, add_task, episode_values
@@ -131,15 +130,15 @@ def test_people_are_a_row_beside_the_models_of_a_table(archive):
 
 def test_what_was_reached_is_kept_until_the_instance_or_the_rules_change(tmp_path):
     instance, one = published.instances()[TASK], KNOWN["bob-1"]
-    assert judgements.kept(tmp_path, "bob-1") is None
-    judgements.keep(tmp_path, one, instance)
-    assert judgements.kept(tmp_path, "bob-1") == one
-    judgements.keep(tmp_path, one, replace(instance, task_text="Another."))
-    assert judgements.kept(tmp_path, "bob-1") is None
-    judgements.keep(tmp_path, replace(one, semantics="published-prompt"), instance)
-    assert judgements.kept(tmp_path, "bob-1") is None
-    (tmp_path / judgements.FOLDER / "bob-1.json").write_text(json.dumps(asdict(one))[:40])
-    assert judgements.kept(tmp_path, "bob-1") is None
+    assert judgement_cache.read(tmp_path, "bob-1") is None
+    judgement_cache.write(tmp_path, one, instance)
+    assert judgement_cache.read(tmp_path, "bob-1") == one
+    judgement_cache.write(tmp_path, one, replace(instance, task_text="Another."))
+    assert judgement_cache.read(tmp_path, "bob-1") is None
+    judgement_cache.write(tmp_path, replace(one, semantics="published-prompt"), instance)
+    assert judgement_cache.read(tmp_path, "bob-1") is None
+    (tmp_path / judgement_cache.FOLDER / "bob-1.json").write_text(json.dumps(asdict(one))[:40])
+    assert judgement_cache.read(tmp_path, "bob-1") is None
 
 
 def test_a_game_of_an_earlier_version_of_the_task_does_not_count(archive):
@@ -169,7 +168,7 @@ def test_nobody_is_said_to_have_been_wrong_about_being_done_where_the_game_may_h
 
 
 def test_who_was_shown_a_task_is_kept_the_first_time(archive):
-    shown = Shown(archive.database)
+    shown = Exposures(archive.database)
     shown.add(1, TASK, START)
     shown.add(1, TASK, NOW)
     assert shown.times() == {(1, TASK): START}
@@ -186,7 +185,7 @@ def test_who_judged_a_pair_of_the_task_has_seen_others_play_it(archive):
             times = {"served_at": at, "seen_at": at, "answered_at": at}
             session.add(Match(id=judge, task=TASK, task_hash="h", judge=judge, **pair, **times))
     played(archive, 2, "bob-1", minute=30)
-    shown = Shown(archive.database)
+    shown = Exposures(archive.database)
     assert (shown.times(), shown.known_to(2)) == ({(2, TASK): at}, {TASK})
     assert [one.episode for one in first_attempts(archive.database, KNOWN.get, shown.times()).results] == ["ada-1"]
     shown.add(2, TASK, NOW)

@@ -18,8 +18,8 @@ from blockworld import Action, World, run_all
 from blockworld.registry.blocks import name_of
 from interplay.cli import main
 from interplay.explore import checking, facts, rules
-from interplay.explore.importing import PUBLISHED, convert, import_path
 from interplay.explore.instance import InstanceError, load, parse
+from interplay.explore.mineexplorer import PUBLISHED, convert, import_path
 from interplay.explore.published import files_of
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "mineexplorer"

@@ -17,11 +17,11 @@ from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA
 from interplay.explore import judging
-from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.runs import FOLDER, RunFile, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, parse
 from interplay.explore.judging import JudgingError, judge
+from interplay.explore.results.cache import ResultCache
 from interplay.explore.rules import SEMANTICS, VERSION
 from interplay.record import Archive, Episode, RecordedEpisode
 
@@ -229,7 +229,7 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
         assert "2 runs say that they are episode" in left_out["honest"]
         (folder / "honest.jsonl").unlink()
         assert "says otherwise than episode" in results()[1]["copied"]
-        kept = Kept(archive.database, archive.root, {}.get)
+        kept = ResultCache(archive.database, archive.root, {}.get)
         assert (kept.boards(), kept.results()[0]) == ([], []), "the pages know it now"
         assert "says otherwise than episode" in str(kept.results()[1][0])
         (folder / "copied.jsonl").unlink()

@@ -15,18 +15,17 @@ import pytest
 
 import interplay.record
 from interplay.cli import main
-from interplay.explore import judgements, published
-from interplay.explore.evaluation import kept as kept_module
-from interplay.explore.evaluation import verifying
-from interplay.explore.evaluation.kept import Kept
+from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import Outcome, Result
-from interplay.explore.evaluation.ratings import rate
-from interplay.explore.evaluation.references import ORACLE, References, proofs
 from interplay.explore.evaluation.runs import FOLDER as RUNS
 from interplay.explore.evaluation.runs import RunFile, header
 from interplay.explore.evaluation.settings import Settings
-from interplay.explore.judgements import Judgement
-from interplay.explore.shown import Shown
+from interplay.explore.judgement_cache import Judgement
+from interplay.explore.results import cache, verification
+from interplay.explore.results.cache import ResultCache
+from interplay.explore.results.first_attempts import Exposures
+from interplay.explore.results.pairs import rate
+from interplay.explore.results.references import ORACLE, References, proofs
 from interplay.store import EpisodeRow, entrants
 from interplay.store.models import Participant
 from interplay.store.shown import attempts_state
@@ -76,8 +75,8 @@ def test_a_proof_is_an_episode_of_the_oracle_in_which_all_was_reached(archive):
     assert proofs(archive.database, archive.root, known.get) == {today.content_hash: "whole"}
     assert proofs(archive.database, archive.root, {"half": known["half"]}.get) == {}
     # Of a version that does not come with the package counts what was kept when it was recorded.
-    kept = archive.root / judgements.FOLDER / "old.json"
-    judgements.keep(archive.root, judged("old", len(IDS)), replace(INSTANCE, task_text="Another."))
+    kept = archive.root / judgement_cache.FOLDER / "old.json"
+    judgement_cache.write(archive.root, judged("old", len(IDS)), replace(INSTANCE, task_text="Another."))
     document = json.loads(kept.read_text())
     assert proofs(archive.database, archive.root, {}.get) == {}
     kept.write_text(json.dumps(document | {"task_hash": earlier.content_hash}))
@@ -87,12 +86,10 @@ def test_a_proof_is_an_episode_of_the_oracle_in_which_all_was_reached(archive):
 def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypatch):
     made = []
     for name in ("boards", "references"):
-        original = getattr(kept_module, name)
-        monkeypatch.setattr(
-            kept_module, name, lambda *given, name=name, original=original: made.append(name) or original(*given)
-        )
+        original = getattr(cache, name)
+        monkeypatch.setattr(cache, name, lambda *given, name=name, original=original: made.append(name) or original(*given))
     known: dict[str, Judgement] = {}
-    kept = Kept(archive.database, archive.root, known.get)
+    kept = ResultCache(archive.database, archive.root, known.get)
     assert (kept.boards(), made) == ([], ["boards"])
     run(archive, "m")
 
@@ -111,9 +108,9 @@ def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypa
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=True, now=START)
     assert rows() == [("waiting", 1)]
     known["ada-1"] = judged("ada-1", 1)
-    judgements.keep(archive.root, known["ada-1"], INSTANCE)
+    judgement_cache.write(archive.root, known["ada-1"], INSTANCE)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
-    Shown(archive.database).add(1, "explore/0009", START)
+    Exposures(archive.database).add(1, "explore/0009", START)
     assert rows() == [("people (first attempts)", 1), ("waiting", 0)]
     with archive.database.write() as session:
         entrants.agree(session, episode_id="ada-1", participant_id=1, agreed=False, now=START)
@@ -127,8 +124,8 @@ def test_boards_are_made_again_only_when_something_has_changed(archive, monkeypa
 def test_boards_keep_what_they_stand_beside_so_another_never_takes_its_place(archive, monkeypatch):
     """What is freed leaves its address to what is made next, so an address says nothing of what changed."""
     run(archive, "m")
-    kept = Kept(archive.database, archive.root, {}.get)
-    monkeypatch.setattr(kept_module, "references", lambda *given: References({}, (), ()))
+    kept = ResultCache(archive.database, archive.root, {}.get)
+    monkeypatch.setattr(cache, "references", lambda *given: References({}, (), ()))
     kept.boards()
     first = weakref.ref(kept.references())
     play(archive, "ada-1", actor="participant-1", actor_kind="human", participant_id=1)
@@ -142,7 +139,7 @@ def test_boards_keep_what_they_stand_beside_so_another_never_takes_its_place(arc
 
 def test_what_takes_long_to_make_holds_up_nothing_else(archive, monkeypatch):
     run(archive, "m")
-    kept = Kept(archive.database, archive.root, {}.get)
+    kept = ResultCache(archive.database, archive.root, {}.get)
     (board,) = kept.boards()
     begun, go_on = threading.Event(), threading.Event()
 
@@ -151,7 +148,7 @@ def test_what_takes_long_to_make_holds_up_nothing_else(archive, monkeypatch):
         assert go_on.wait(60)
         return rate(*given)
 
-    monkeypatch.setattr(kept_module, "rate", slow)
+    monkeypatch.setattr(cache, "rate", slow)
     with ThreadPoolExecutor(2) as pool:
         try:
             ratings = pool.submit(kept.ratings, board, "bradley-terry")
@@ -184,7 +181,7 @@ def test_an_entrant_withdrawn_while_another_comes_back_is_a_change(archive):
 def test_a_whole_run_is_read_again_only_when_its_file_has_changed(archive, monkeypatch):
     run(archive, "m")
     (path,) = (archive.root / RUNS).glob("*.jsonl")
-    kept, first = Kept(archive.database, archive.root, {}.get), None
+    kept, first = ResultCache(archive.database, archive.root, {}.get), None
     first = kept.run(path.stem)
     assert first is not None
     assert kept.run(path.stem) is first
@@ -206,7 +203,7 @@ def test_results_of_a_folder_without_a_catalogue_make_none(tmp_path, capsys):
 
 
 def test_results_of_many_models_do_not_print_each_pair_and_say_what_difficulty_is(archive, capsys, monkeypatch):
-    monkeypatch.setattr(verifying, "compared", lambda *given: "")
+    monkeypatch.setattr(verification, "compared", lambda *given: "")
     for model in "abcdef":
         run(archive, model)
     with pytest.raises(SystemExit):
@@ -221,10 +218,10 @@ def test_results_of_many_models_do_not_print_each_pair_and_say_what_difficulty_i
 def test_pages_say_which_runs_they_believe_until_they_are_compared(archive):
     run(archive, "m")
     known: dict[str, Judgement] = {}
-    kept = Kept(archive.database, archive.root, known.get)
+    kept = ResultCache(archive.database, archive.root, known.get)
     assert (kept.boards()[0].num_believed, len(kept.results()[0])) == (1, 1)
     known["m-1"] = judged("m-1", 2)
-    judgements.keep(archive.root, known["m-1"], INSTANCE)
+    judgement_cache.write(archive.root, known["m-1"], INSTANCE)
     assert kept.boards() == [], "the file says 1 milestone"
     assert ["says otherwise than episode m-1" in str(one) for one in kept.results()[1]] == [True]
     run(archive, "n")

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
+from bench.model_server import ModelServer
 from interplay.explore.evaluation.calls import CallError
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At, model_named
+from interplay.explore.evaluation.providers import At, model_named
 from interplay.explore.make import filtering, knowledge
 from interplay.explore.make.bank import normalised
 from interplay.explore.make.chat import Chat

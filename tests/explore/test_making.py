@@ -11,17 +11,29 @@ import pytest
 from test_model_replies import hostile
 
 import interplay.record
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At, model_named
+from bench.model_server import ModelServer
+from interplay.explore.evaluation.providers import At, model_named
 from interplay.explore.instance import parse
 from interplay.explore.judging import of_instance
 from interplay.explore.make import sandbox, scripted, synthesis
 from interplay.explore.make.chat import Chat
 from interplay.explore.make.debate import Reply, multi, single
+from interplay.explore.make.dialogue import (
+    DEBATE,
+    KINDS,
+    MOST_TRIES,
+    OPENING,
+    ROLES,
+    SINGLE,
+    SINGLE_AGAIN,
+    ReplyError,
+    Said,
+    ToolCall,
+    read,
+    texts,
+)
 from interplay.explore.make.draft import Brief, Draft
 from interplay.explore.make.gate import rule
-from interplay.explore.make.roles import DEBATE, MOST_TRIES, OPENING, ROLES, SINGLE, SINGLE_AGAIN, texts
-from interplay.explore.make.turns import KINDS, ReplyError, Said, ToolCall, read
 
 BRIEF = Brief("wood", ("mine oak_log", "craft to oak_planks", "craft to stick", "craft to furnace"), 2, {"made": {}})
 TURNS = tuple(dict.fromkeys((*OPENING, *DEBATE, SINGLE, SINGLE_AGAIN)))

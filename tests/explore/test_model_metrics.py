@@ -8,11 +8,11 @@ from small_instance import FIRST_LOG
 
 from interplay.explore.evaluation import metrics
 from interplay.explore.evaluation.metrics import Outcome, Result, msr, rate, result_of, summary, tables, tsr
-from interplay.explore.evaluation.pairs import answers, holm, paired_tests, randomization_p, write_answers
-from interplay.explore.evaluation.references import proved
 from interplay.explore.evaluation.runs import Run, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import parse
+from interplay.explore.results.pairs import answers, holm, paired_tests, randomization_p, write_answers
+from interplay.explore.results.references import proved
 from interplay.rank import read_answers
 
 SETTINGS = json.dumps(Settings().to_json(), sort_keys=True)

@@ -19,12 +19,12 @@ import interplay.record
 from blockworld import Action, World, run
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
-from interplay.explore.evaluation import macros, playing, prompts
+from interplay.explore.evaluation import macros, playing
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.playing import Player
 from interplay.explore.evaluation.replies import KINDS
-from interplay.explore.evaluation.settings import Settings
+from interplay.explore.evaluation.settings import Settings, instructions
 from interplay.explore.instance import Instance
 from interplay.explore.oracle.proving import prove
 from interplay.record import verify
@@ -120,7 +120,7 @@ def play(tmp_path, made: Instance, settings: Settings, replies: Iterable[ModelOu
             return step(action)
 
         game.env.step = watched  # type: ignore[method-assign]
-        player = Player(game, calls, settings, prompts.instructions(made, settings), messages)  # type: ignore[arg-type]
+        player = Player(game, calls, settings, instructions(made, settings), messages)  # type: ignore[arg-type]
         asyncio.run(player.play())
         game.finish(str(game.outcome))
         game.seal()

@@ -24,19 +24,19 @@ from tenacity import Future, RetryError
 from warm_process import READY, TO_EVALUATE, WarmProcess
 
 import interplay.record
+from bench.model_server import ModelServer
 from interplay.cli import main
 from interplay.explore import published
-from interplay.explore.evaluation import evaluate, playing, prompts, scripted
-from interplay.explore.evaluation.account import account
+from interplay.explore.evaluation import evaluate, playing, scripted
 from interplay.explore.evaluation.calls import CallError, Calls
-from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.metrics import result_of
-from interplay.explore.evaluation.model_server import ModelServer
-from interplay.explore.evaluation.models import At, model_named
+from interplay.explore.evaluation.providers import At, model_named
 from interplay.explore.evaluation.replies import KINDS
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, header, read, read_all
-from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings
+from interplay.explore.evaluation.settings import GOALS, PROTOCOLS, Settings, goal_text, instructions
 from interplay.explore.instance import load, parse
+from interplay.explore.results.cache import ResultCache
+from interplay.explore.results.usage import calls_of
 from interplay.explore.rules import OWN_PARAMS, PARAMS
 from interplay.record import verify
 from interplay.store import Database
@@ -357,11 +357,11 @@ def test_a_prompt_holds_no_coordinate_no_rule_and_in_hidden_mode_no_prerequisite
     )
     for protocol in PROTOCOLS:
         for goal in ("written", "hidden"):
-            said = prompts.instructions(made, Settings(protocol, goal=goal))
+            said = instructions(made, Settings(protocol, goal=goal))
             assert not any(word in said for word in ("17", "~", "oak_log", "inventory_has", "milestone", "spawn"))
             assert ("trunk" in said) == (goal == "written")
             assert "log" not in said.lower() or goal == "written"
-    assert "Craft oak planks." in prompts.instructions(made, Settings(goal="hidden"))
+    assert "Craft oak planks." in instructions(made, Settings(goal="hidden"))
 
 
 def test_prompts_of_all_published_instances_hold_no_coordinate_no_rule_and_hidden_no_prerequisite():
@@ -369,7 +369,7 @@ def test_prompts_of_all_published_instances_hold_no_coordinate_no_rule_and_hidde
     files = published.files_of(["published"])
     assert len(files) == 26
     for made, protocol, mode in itertools.product(map(load, files), PROTOCOLS, GOALS):
-        told, goal = prompts.instructions(made, Settings(protocol, goal=mode)), prompts.goal(made, mode)
+        told, goal = instructions(made, Settings(protocol, goal=mode)), goal_text(made, mode)
         assert told.count(goal) == 1
         around.setdefault(protocol, set()).add(told.replace(goal, ""))
         assert re.search(r"~|(-?\d+[, ]+){2}-?\d|\b[xyz] ?[=:]", told) is None
@@ -426,8 +426,8 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
     assert read(path).calls == ({"output": "y"},)
 
 
-def kept_of(data: Path) -> Kept:
-    return Kept(Database.open(f"sqlite:///{data}/interplay.db"), data, lambda episode: None)
+def kept_of(data: Path) -> ResultCache:
+    return ResultCache(Database.open(f"sqlite:///{data}/interplay.db"), data, lambda episode: None)
 
 
 def test_a_run_that_is_played_is_in_no_table_until_its_process_has_gone(tmp_path):
@@ -526,11 +526,11 @@ def test_a_refused_reply_shows_no_keys_and_says_why():
     asked, whys = [[0, "refusal"], [0, "bad_value"]], {"1": "there is no block or mob 'oak_lgo'"}
     head = {"settings": Settings("assisted").to_json()}
     end = {"num_steps": 1, "asked": asked, "whys": whys}
-    first, second = account(Run(head, (withheld, macro), end=end))
+    first, second = calls_of(Run(head, (withheld, macro), end=end))
     assert (first.is_refused, first.keys, first.camera) == (True, (), None)
     assert first.why == KINDS["refusal"]
     assert (second.tool, second.is_refused, second.why) == ("mine", True, whys["1"])
-    older = account(Run(head, (withheld, macro), end={"num_steps": 1, "asked": asked}))
+    older = calls_of(Run(head, (withheld, macro), end={"num_steps": 1, "asked": asked}))
     assert [call.why for call in older] == [KINDS["refusal"], KINDS["bad_value"]]
 
 
@@ -542,7 +542,7 @@ def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys,
     assert explore(capsys, "run", str(instance), *arguments)[0] == 0
     (run,) = read_all(data)[0].values()
     assert run.end is not None
-    calls = account(run)
+    calls = calls_of(run)
     assert sum(call.ticks for call in calls) == run.end["num_steps"] == 40
     assert Counter(kind for call in calls for kind in call.kinds) == run.end["replies"]
     assert [call.tick for call in calls] == [sum(one.ticks for one in calls[:place]) for place in range(len(calls))]

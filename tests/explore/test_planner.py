@@ -19,8 +19,7 @@ from interplay.explore.make import chains, planner
 from interplay.explore.make.chains import LAST, OPENED, PlanError, Way, draw, leads_past, times
 from interplay.explore.make.sandbox import build_instance
 from interplay.explore.oracle.hops import EdgeVerdict, Hops, leaked
-from interplay.explore.oracle.proving import prove
-from interplay.explore.oracle.replaying import ReplayError, packed, replayed, unpacked
+from interplay.explore.oracle.proving import ReplayError, packed, prove, replayed, unpacked
 
 PIG = Way("hunt", "porkchop", what="pig")
 COOK = Way("smelt", "cooked_porkchop", needs="porkchop", what="furnace")

@@ -4,7 +4,7 @@ import numpy as np
 from judging_world import START, TASKS, add_episode
 
 import interplay.record
-from interplay.model_judges.predictions import OUTCOMES
+from interplay.model_judges.outcomes import OUTCOMES
 from interplay.store import EpisodeRow, Match
 from interplay.store import judging as store
 from interplay.store.entrants import admit

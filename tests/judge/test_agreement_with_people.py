@@ -9,7 +9,7 @@ from model_judges_world import TASK, answered
 
 from interplay.cli import main
 from interplay.model_judges import LoggedJudges, ModelJudgeError, answer_by_looking, calibrate, save
-from interplay.model_judges.agreement_with_people import agreement_with_people
+from interplay.model_judges.agreement import agreement_with_people
 from interplay.rank.bias import share
 from interplay.store import bans
 from interplay.store.model_judges import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs

@@ -32,7 +32,7 @@ from interplay.model_judges import (
 from interplay.model_judges.calibration import measure
 from interplay.model_judges.cross_validation import cross_validate, fit_carefully, folds
 from interplay.model_judges.features import COLUMNS, ROWS, from_samples, from_video, matrix
-from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, likeliest
+from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, likeliest
 from interplay.model_judges.preference import PreferenceModel, Scale
 from interplay.model_judges.saving import Contest, saving_curve
 from interplay.model_judges.vision import UnansweredPairError, prompt, read_reply

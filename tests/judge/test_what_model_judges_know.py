@@ -26,7 +26,7 @@ from interplay.model_judges.cross_validation import (
     names_only,
 )
 from interplay.model_judges.episodes import known
-from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, chance_right, likeliest
+from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, chance_right, likeliest
 from interplay.store import Answer, EpisodeRow
 from interplay.tasks import find
 

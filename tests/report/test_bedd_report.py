@@ -20,12 +20,12 @@ from interplay.rank import Comparison
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.report import bedd_report, write_report
+from interplay.report.bedd.demonstrations import Effort
 from interplay.report.bedd.paper import published
+from interplay.report.bedd.reasons import sentiment
 from interplay.report.bedd.report import NothingToReportError
-from interplay.report.efforts import Effort
 from interplay.report.matchmaking import save_matchmaking
-from interplay.report.pictures import png, svg
-from interplay.report.sentiment import sentiment
+from interplay.report.plots import png, svg
 from interplay.report.table import Column, Figure, Measured, Table
 from interplay.store import Answer, Ban
 from interplay.store.answers import FullAnswer, full_answers

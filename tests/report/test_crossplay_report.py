@@ -12,8 +12,7 @@ from interplay.agents.cross_play import cross_play, entrants, lineups
 from interplay.cli import main
 from interplay.errors import InterplayError, NotFoundError
 from interplay.report.crossplay import PEOPLE, Game, crossplay_report, default_score, games_of
-from interplay.report.html import html
-from interplay.report.write import write_report
+from interplay.report.write import html, write_report
 from interplay.tasks import find
 
 pytest.importorskip("multi_agent_ale_py")

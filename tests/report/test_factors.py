@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interplay.report.factors import factor_scores, points
+from interplay.report.bedd.factors import factor_scores, points
 from interplay.report.plots import _COLOURS, agent_styles
 from interplay.store.answers import FullAnswer
 from interplay.tasks import Question

@@ -6,9 +6,8 @@ import pytest
 import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.report.bedd.demonstrations import Effort, archived_efforts, proxy_section
 from interplay.report.bedd.paper import published
-from interplay.report.efforts import Effort, archived_efforts
-from interplay.report.proxies import proxy_section
 from interplay.report.table import Figure
 from interplay.store import EpisodeRow
 from interplay.tasks import find as find_task

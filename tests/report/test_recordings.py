@@ -7,7 +7,7 @@ import pytest
 
 from interplay.learn.recordings.counting import PART_STEPS, count_recording
 from interplay.learn.recordings.names import RecordingName, RecordingsError
-from interplay.report.efforts import Effort, recorded_efforts
+from interplay.report.bedd.demonstrations import Effort, recorded_efforts
 
 
 def frame(*, keys=(), new=(), held=(), gui=False) -> dict:

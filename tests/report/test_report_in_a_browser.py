@@ -3,8 +3,8 @@
 import pytest
 
 from interplay.report import bedd_report
-from interplay.report.efforts import Effort
-from interplay.report.html import html
+from interplay.report.bedd.demonstrations import Effort
+from interplay.report.write import html
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 
 from bench.synthetic_bedd import AGENT_SENTIMENT, AGENTS, TASK_SENTIMENT, synthetic_answers
 from interplay.report.bedd.paper import published
-from interplay.report.sentiment import sentiment
+from interplay.report.bedd.reasons import sentiment
 
 CLASSES = ("positive", "neutral", "negative")
 

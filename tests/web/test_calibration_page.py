@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import interplay.record
 from interplay.model_judges import PreferenceModel, TaskJudge, YesNoModel, save
 from interplay.model_judges.calibration import FactorAgreement, measure
-from interplay.model_judges.predictions import OUTCOMES
+from interplay.model_judges.outcomes import OUTCOMES
 from interplay.model_judges.preference import Scale
 from interplay.model_judges.saving import SavingPoint
 from interplay.web.app import create_app

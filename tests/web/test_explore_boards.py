@@ -23,7 +23,7 @@ from interplay.cli import main
 from interplay.explore import published
 from interplay.explore.evaluation.runs import FOLDER, read_all
 from interplay.explore.instance import parse
-from interplay.explore.shown import Shown
+from interplay.explore.results.first_attempts import Exposures
 from interplay.play.connections.tokens import operator_token
 from interplay.store import ShownTask
 from interplay.tasks import builtin_suites
@@ -84,7 +84,7 @@ def nobody_was_shown(data):
 def shown(data):
     """Who was shown a task."""
     with closing(interplay.record.open(data)) as archive:
-        yield Shown(archive.database)
+        yield Exposures(archive.database)
 
 
 REASON = "The left player went straight to the lapis block and mined the glass behind it; the other one only turned around."
@@ -390,7 +390,7 @@ def test_without_any_run_the_page_says_how_to_make_one_and_shows_the_tasks(tmp_p
 def test_people_stand_beside_models_with_their_first_attempts_unless_they_were_shown_the_task(
     data, shown, nobody_was_shown, monkeypatch
 ):
-    from interplay.explore.evaluation import references
+    from interplay.explore.results import references
 
     asked = []
     monkeypatch.setattr(references, "first_attempts", lambda database, judgement_of, shown: asked.append(shown) or ([], []))

@@ -11,8 +11,8 @@ from hidden_parts import hidden_parts
 from web_server import serving
 
 import interplay.record
-from interplay.explore import judgements, published
-from interplay.explore.evaluation.people import first_attempts
+from interplay.explore import judgement_cache, published
+from interplay.explore.results.first_attempts import first_attempts
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -71,7 +71,7 @@ def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chr
         assert page.evaluate("document.documentElement.scrollWidth") <= 375
 
         (episode,) = archive.episodes(task=CORRIDOR)
-        kept = partial(judgements.kept, archive.root)
+        kept = partial(judgement_cache.read, archive.root)
         assert first_attempts(archive.database, kept, {}).results == []
         page.locator("[data-compare-yes]").press("Enter")
         page.get_by_text("Thank you. Your game may be compared.").wait_for()

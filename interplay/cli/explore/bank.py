@@ -111,7 +111,7 @@ def filter_tasks(
     Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
     """
     with needs_models("filter"):
-        from interplay.explore.evaluation.models import model_named
+        from interplay.explore.evaluation.providers import model_named
     from interplay.explore.make import bank as banks
     from interplay.explore.make import filtering, knowledge
     from interplay.explore.make.chat import FOLDER, Chat

@@ -29,7 +29,7 @@ from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.explore.instance import Instance
-    from interplay.explore.judgements import Judgement
+    from interplay.explore.judgement_cache import Judgement
     from interplay.explore.oracle.hops import Hops
 
 _WHICH = "Instances: files, folders, explore/NAME, or 'published' or 'planner' for those that come with the package."
@@ -172,11 +172,11 @@ def import_instances(
 
     Try:  interplay explore import benchmark --out instances
     """
-    from interplay.explore import checking, importing
+    from interplay.explore import checking, mineexplorer
 
     if expect not in (None, "published"):
         raise typer.BadParameter(f"--expect takes 'published', got {expect!r}")
-    found = importing.import_path(path)
+    found = mineexplorer.import_path(path)
     places, there = _places(found.instances.values(), out) if out is not None else ([], [])
     starts: list[checking.Start] = []
     lost: Counter[str] = Counter()
@@ -185,12 +185,12 @@ def import_instances(
             report = checking.check(made)
             starts += report.starts
             lost.update(what.partition(";")[0] for what in report.refused)
-            found.irregularities += [importing.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
+            found.irregularities += [mineexplorer.Remark(file, one.key, f"{one.text}; {one.remedy}") for one in report.findings]
     for place, one in zip(places, found.instances.values(), strict=False):
         if place not in there:
             _write(place, one)
     counts = found.counts()
-    expected = importing.PUBLISHED if expect else counts
+    expected = mineexplorer.PUBLISHED if expect else counts
     document: dict[str, Any] = {
         "files": found.files,
         "imported": len(found.instances),
@@ -223,9 +223,9 @@ def judge(
 
     Try:  interplay explore judge my.json --semantics published-prompt
     """
-    from interplay.explore.evaluation.verifying import WrongRun, wrong_runs
     from interplay.explore.judging import judge as judge_episode
     from interplay.explore.published import FOLDERS, PREFIX, load_each, names
+    from interplay.explore.results.verification import WrongRun, wrong_runs
     from interplay.explore.rules import SEMANTICS, VERSION
 
     chosen = VERSION if semantics is None else semantics

@@ -105,10 +105,10 @@ def make(
     if not model.strip():
         raise typer.BadParameter("--model is missing; name one, such as openai/NAME or scripted/maker, or write --mode planner")
     with needs_models("make"):
-        from interplay.explore.evaluation.models import model_named
+        from interplay.explore.evaluation.providers import model_named
         from interplay.explore.make import synthesis
     from interplay.explore.make.chat import FOLDER, Chat
-    from interplay.explore.make.roles import ROLES
+    from interplay.explore.make.dialogue import ROLES
 
     at = server_at(address, key_env)
     roles = dict(_role(one, ROLES) for one in role_models or ())

@@ -15,7 +15,7 @@ from interplay.errors import InterplayError, not_installed
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.explore.evaluation.models import At
+    from interplay.explore.evaluation.providers import At
     from interplay.explore.make.chat import Spent
 
 AddressOption = Annotated[
@@ -56,7 +56,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
         BadParameter: If they do not go together, or the address is none.
         InterplayError: If the variable is not set.
     """
-    from interplay.explore.evaluation.models import At
+    from interplay.explore.evaluation.providers import At
 
     if key_env is not None and address is None:
         raise typer.BadParameter("--key-env goes with --address; other models have their own variables")

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from interplay.explore.evaluation.metrics import Result
-    from interplay.explore.judgements import Judgement
+    from interplay.explore.judgement_cache import Judgement
     from interplay.record import Archive
 
 
@@ -171,9 +171,10 @@ def results(
     """
     import numpy as np
 
-    from interplay.explore.evaluation import metrics, pairs, references, runs, verifying
-    from interplay.explore.evaluation.boards import sorted_out
+    from interplay.explore.evaluation import metrics, runs
     from interplay.explore.judging import judge
+    from interplay.explore.results import pairs, references, verification
+    from interplay.explore.results.boards import sorted_out
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
@@ -188,13 +189,13 @@ def results(
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
-    verdicts = {one.run: verifying.compared(None, path, read[path], one, judge) for path, one in every.items()}
+    verdicts = {one.run: verification.compared(None, path, read[path], one, judge) for path, one in every.items()}
     if database is not None or is_data_folder(data):
         with closing(open_archive(data, database, must_exist=True)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
             for number, (path, one) in enumerate(every.items(), 1):
                 report("comparing runs with their episodes", number, len(every))
-                verdicts[one.run] = verifying.compared(archive, path, read[path], one, judge)
+                verdicts[one.run] = verification.compared(archive, path, read[path], one, judge)
     found, wrong, believed = sorted_out(found, verdicts)
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
@@ -232,9 +233,9 @@ def results(
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
     """What was reached in an episode, which may be played again for that; None where it cannot be judged."""
-    from interplay.explore import judgements, judging
+    from interplay.explore import judgement_cache, judging
 
-    known = judgements.kept(archive.root, episode)
+    known = judgement_cache.read(archive.root, episode)
     if known is not None:
         return known
     with suppress(InterplayError):
@@ -244,7 +245,7 @@ def _judged(archive: Archive, report: Callable[[str, float, float], None], episo
 
 
 def _write(found: list[Result], answers: Path) -> int:
-    from interplay.explore.evaluation import pairs
+    from interplay.explore.results import pairs
 
     try:
         return pairs.write_answers(found, answers)
@@ -263,7 +264,7 @@ def _failed(found: list[Result]) -> list[dict[str, Any]]:
 
 def _text(made: dict[str, Any]) -> Table | str:
     """One table, for people."""
-    from interplay.explore.evaluation.references import ORACLE
+    from interplay.explore.results.references import ORACLE
 
     names = ["runs", "failed", "false done", "TSR", "MSR", "ordered MSR", "calls", "refused", "tokens", "cost", "ms a call"]
     return table(

@@ -96,7 +96,7 @@ def calibrate(
 
 def _emit_agreement(looked: list[MeasuredJudge], name: str, place: str, *, as_json: bool) -> None:
     """What measuring a judge that answers by looking found."""
-    from interplay.model_judges.logged import SEED
+    from interplay.model_judges.agreement import SEED
 
     found = {one.task: one.agreement.to_json() for one in looked if one.agreement is not None}
     skipped = {

@@ -416,8 +416,8 @@ def _check_instances(name: str, review: ReviewPart) -> None:
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
     """Names of instances that have no proof which is recorded here."""
-    from interplay.explore.evaluation.references import recorded_proof
     from interplay.explore.instance import parse
+    from interplay.explore.results.references import recorded_proof
 
     return [name for name, one in review.instances.items() if recorded_proof(archive, parse(dict(one))) is None]
 

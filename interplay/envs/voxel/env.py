@@ -24,17 +24,7 @@ import gymnasium
 import numpy as np
 
 import blockworld
-from blockworld import (
-    Action,
-    Player,
-    Scenario,
-    UnknownNameError,
-    World,
-    WorldError,
-    growing,
-    is_whole,
-    screens,
-)
+from blockworld import Action, Player, Scenario, UnknownNameError, World, WorldError, growing, is_whole, screens
 from blockworld.registry import ITEMS_BY_NAME
 from blockworld.render import MOST_GAMMA, hud
 from blockworld.scene import SceneEncoder, Shared, generated_land, static_tables

@@ -1,4 +1,4 @@
-"""Calls of a model that are paid once: an answered call is kept in the run's file, and later answered from there."""
+"""Cached model calls: an answered call is kept in the run's file, answered from there later, and paid for once."""
 
 from __future__ import annotations
 
@@ -51,12 +51,7 @@ class CallError(InterplayError):
 
 
 class Calls:
-    """The calls of one attempt, in order.
-
-    Args:
-        file: Where answered calls are kept.
-        model: Who answers the others.
-    """
+    """The calls of one attempt, in order."""
 
     def __init__(self, file: RunFile, model: Model) -> None:
         self._file = file
@@ -157,7 +152,6 @@ def _cut(output: ModelOutput) -> None:
 
 
 def _cause(error: Exception) -> BaseException:
-    """What went wrong at the last attempt of a call that was tried several times."""
     last = error.last_attempt.exception() if isinstance(error, RetryError) else None
     return last or error
 
@@ -183,7 +177,6 @@ def _hash_of(frame: ContentImage) -> ContentText:
 
 
 def frame_hash(picture: bytes) -> str:
-    """What logs say of a picture."""
     return hashlib.sha256(picture).hexdigest()[:16]
 
 

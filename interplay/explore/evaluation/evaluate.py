@@ -14,12 +14,11 @@ from inspect_ai.model import ModelOutput
 
 from interplay.explore.evaluation.calls import CallError, gates, listeners
 from interplay.explore.evaluation.inspect_task import explore
-from interplay.explore.evaluation.models import MOST_RETRIES, At, EvaluationError, model_named, plain
+from interplay.explore.evaluation.providers import MOST_RETRIES, At, EvaluationError, model_named, plain
 from interplay.explore.evaluation.settings import Settings
 from interplay.record import Archive
 
 LOGS = Path("explore") / "logs"
-"""Of a data folder: Inspect's logs."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,6 @@ class Budget:
     """What a command may spend; None is no end. Answers of earlier commands are not counted, calls in flight are.
 
     Attributes:
-        calls, tokens: Of the model.
         cost: Dollars, by `price`: dollars for a million tokens read and written.
     """
 
@@ -42,11 +40,8 @@ class Far:
     """How far an evaluation is.
 
     Attributes:
-        done, total: Runs.
-        answers: Of the model, in this process.
         tokens: Of those calls, in and out; None if the server does not say.
         asked: Calls, answered or not.
-        cost: Dollars, as `Budget`.
     """
 
     done: int
@@ -57,11 +52,7 @@ class Far:
     cost: float = 0.0
 
     def check(self, budget: Budget) -> None:
-        """Count one more call, if it can be paid.
-
-        Raises:
-            CallError: If it cannot.
-        """
+        """Count one more call, if it can be paid."""
         if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
             raise CallError("the server does not say how many tokens it used, so only calls can be limited")
         spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}
@@ -86,19 +77,14 @@ def evaluate(
     budget: Budget = Budget(),
     report: Callable[[Far], None] = lambda far: None,
 ) -> EvalLog:
-    """Play each instance `epochs` times; runs that were played before are read, those that were begun go on.
+    """Play each instance `epochs` times; runs that were played before are read, those that were begun continue.
 
     Args:
-        archive: Where episodes, runs and logs are kept.
         paths: Instances, as `published.files_of` takes them.
         model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
-        settings: How it is asked.
         at: Where it is, if Inspect does not know.
-        epochs: Runs of each instance.
-        num_at_once: Runs at once.
         timeout_s: A call that is not answered within so many seconds is made again, `MOST_RETRIES` times.
         name: What tables call the model; its own name by default. A model that was played at another server needs one.
-        budget: What may be spent.
         report: Called when a run is done, and at each answer.
     Raises:
         InstanceError: If an instance cannot be read.

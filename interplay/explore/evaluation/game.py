@@ -1,4 +1,4 @@
-"""The world of one run: played, recorded and judged tick by tick."""
+"""The world of one run: played, recorded and judged at each tick."""
 
 from __future__ import annotations
 
@@ -23,13 +23,6 @@ from interplay.record import Archive, Owner, RecordedEpisode
 
 class Game:
     """A run's episode.
-
-    Args:
-        archive: Where it is recorded.
-        instance: What is played.
-        player: Name of who plays.
-        max_steps: Ticks at most.
-        episode_id, created_at: Of the recording.
 
     Attributes:
         at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
@@ -74,12 +67,11 @@ class Game:
 
     @property
     def num_steps(self) -> int:
-        """Ticks played."""
         return self._episode.num_steps
 
     @property
     def outcome(self) -> str | None:
-        """Why it is over; None while it goes on."""
+        """Why it is over; None while it continues."""
         return self._episode.outcome
 
     @property
@@ -88,7 +80,6 @@ class Game:
         return self.outcome == "terminated" and not self.env.world.player.dead
 
     def _note(self) -> None:
-        """Add to `path` and `seen`."""
         self.path.append([round(at - o, 1) for at, o in zip(facts.feet(self.env.world), self._origin, strict=True)])
         me = self.env.world.player
         slots = [[number, slot.item, slot.count] for number, slot in enumerate(me.slots) if slot is not None]
@@ -161,12 +152,10 @@ class Game:
         return f"You carry: {items}. In your hand: {held}. Health {info['health']:g} of 20, food {info['food']:g} of 20."
 
     def finish(self, outcome: str) -> None:
-        """Write how it ended; `seal` makes it an episode."""
         self._recorder.finish(outcome)
         self.env.close()
 
     def seal(self) -> None:
-        """Put it in the catalogue."""
         self._archive.seal(self._recorder.path)
 
     def abandon(self) -> None:

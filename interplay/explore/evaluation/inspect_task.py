@@ -1,4 +1,4 @@
-"""The evaluation as a task of Inspect: its logs, viewer, limits, retries and scoring work as with any other.
+"""The evaluation as an Inspect task: logs, viewer, limits, retries and scoring work as with any other task.
 
 inspect eval interplay/explore -T paths=instances -T protocol=paper --model openai/NAME
 inspect view
@@ -7,29 +7,29 @@ inspect view
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage, get_model, modelapi
+from inspect_ai.model import get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ToolChoice, ToolInfo
 from inspect_ai.util import LimitExceededError
 
 import interplay.record
-from interplay.errors import unknown_name
 from interplay.explore import checking
-from interplay.explore.evaluation import metrics, prompts, scripted
+from interplay.explore.evaluation import metrics
 from interplay.explore.evaluation.calls import Calls, listeners, without_keys
 from interplay.explore.evaluation.game import Game
-from interplay.explore.evaluation.models import AT_ADDRESS, server_of
 from interplay.explore.evaluation.playing import Notes, Player, RefusedError
+from interplay.explore.evaluation.providers import AT_ADDRESS, server_of
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, check_server, header, read
-from interplay.explore.evaluation.settings import Settings
+from interplay.explore.evaluation.settings import Settings, goal_text, instructions
 from interplay.explore.instance import Instance, load_all, parse
 from interplay.explore.published import files_of
 from interplay.record import Archive
@@ -62,7 +62,7 @@ def explore(
     settings = Settings(protocol, max_steps, goal)
     named = paths.split(",") if isinstance(paths, str) else paths
     samples = [
-        Sample(prompts.goal(one, goal), id=one.name, metadata={"instance": one.to_json(), "settings": settings.to_json()})
+        Sample(goal_text(one, goal), id=one.name, metadata={"instance": one.to_json(), "settings": settings.to_json()})
         for one in load_all(files_of(named))
     ]
     return Task(
@@ -76,7 +76,7 @@ def explore(
 
 @solver
 def plays(data: str, database: str | None = None, name: str = "") -> Solver:
-    """Plays the instance of a sample. A run that was played is read, one that was begun goes on."""
+    """Plays the instance of a sample. A run that was played is read, one that was begun continues."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
@@ -142,7 +142,7 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         )
         not_judged = [one.id for one in instance.milestones if not checking.is_judged(one)]
         file.append({"begin": {"episode": file.episode, "at_start": game.at_start, "not_judged": not_judged}})
-        told = prompts.instructions(instance, settings)
+        told = instructions(instance, settings)
         try:
             await Player(game, Calls(file, get_model()), settings, told, state.messages, notes).play()
             ended = game.outcome
@@ -176,45 +176,20 @@ def _told(notes: Notes, game: Game | None) -> dict[str, Any]:
 # Scores
 
 
-@metric(scores="unreduced")
-def tsr() -> Metric:
-    """Share of runs with every milestone."""
+def _share(name: str, rate: Callable[[list[metrics.Result]], metrics.Rate]) -> Metric:
+    """A metric of Inspect; NaN where there is nothing to count."""
 
     def compute(scores: list[SampleScore]) -> float:
-        return _number(metrics.tsr(_results(scores)))
+        value = rate([metrics.Result.from_json((one.score.metadata or {})["result"]) for one in scores]).value
+        return math.nan if value is None else value
 
-    return compute
-
-
-@metric(scores="unreduced")
-def msr() -> Metric:
-    """Share of milestones."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return _number(metrics.msr(_results(scores)))
-
-    return compute
+    return metric(name=name, scores="unreduced")(lambda: compute)()
 
 
-@metric(scores="unreduced")
-def ordered_msr() -> Metric:
-    """Share of milestones that were reached after all that they need."""
-
-    def compute(scores: list[SampleScore]) -> float:
-        return _number(metrics.msr(_results(scores), ordered=True))
-
-    return compute
+_RATES = {"tsr": metrics.tsr, "msr": metrics.msr, "ordered_msr": partial(metrics.msr, ordered=True)}
 
 
-def _number(rate: metrics.Rate) -> float:
-    return math.nan if rate.value is None else rate.value
-
-
-def _results(scores: list[SampleScore]) -> list[metrics.Result]:
-    return [metrics.Result.from_json((one.score.metadata or {})["result"]) for one in scores]
-
-
-@scorer(metrics=[tsr(), msr(), ordered_msr()])
+@scorer(metrics=[_share(name, rate) for name, rate in _RATES.items()])
 def milestones() -> Scorer:
     """Whether every milestone of a run was reached; the whole result is in the metadata."""
 
@@ -233,37 +208,3 @@ def milestones() -> Scorer:
         )
 
     return score
-
-
-# Models that are programs
-
-
-@modelapi(name="scripted")
-class ScriptedModel(ModelAPI):
-    """`scripted/NAME`: see `scripted.SCRIPTED`.
-
-    Raises:
-        NotFoundError: If there is none of this name.
-    """
-
-    def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
-        if model_name not in scripted.SCRIPTED:
-            known = ", ".join(f"scripted/{name}" for name in scripted.SCRIPTED if "-" not in name)
-            raise unknown_name("scripted model", model_name, scripted.SCRIPTED, hint=f"There are {known}.")
-        super().__init__(model_name, *args, **options)
-
-    async def generate(
-        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
-    ) -> ModelOutput:
-        """What the program replies; usage is set, for otherwise Inspect asks the network how many tokens there are."""
-        name = self.model_name
-        texts = [message.text for message in input]
-        if tools:
-            output = ModelOutput.for_tool_call(
-                f"scripted/{name}", "act", scripted.acts(name, texts), tool_call_id=f"call{len(input)}"
-            )
-        else:
-            output = ModelOutput.from_content(f"scripted/{name}", scripted.reply(name, texts))
-        read, written = sum(map(len, texts)) // 4, len(output.completion) // 4
-        output.usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
-        return output

@@ -1,4 +1,4 @@
-"""Macros of the protocol `assisted`: what a model calls by name is done by keys and camera, as a player would do it.
+"""Macros of the protocol `assisted`: a model calls a macro by name, and it is done with keys and camera, as a player does it.
 
 A macro knows what the picture shows (`facts.in_sight`), what the inventory holds, and what an open screen says. What it is for
 must be in sight or carried: nothing is mined, opened or met that the picture does not show. Ways lead only where one can walk.
@@ -44,11 +44,10 @@ _FELL = 4.0
 
 
 class Hands:
-    """Who carries out macros.
+    """A player that carries out macros.
 
     Args:
         world: It is looked at and never changed.
-        seed: For whims of the hand.
     """
 
     def __init__(self, world: World, seed: int) -> None:
@@ -77,7 +76,6 @@ class Hands:
     # Looking and walking
 
     def look_at(self, target: str = "", at: tuple[float, float] | None = None) -> Doing:
-        """Turn the cross to something."""
         found = self._aimed(target, at)
         if not found:
             return _not_in_sight(target)
@@ -127,7 +125,6 @@ class Hands:
         return f"{mined} of {count} were mined; {why}" if mined else why
 
     def _gather(self, cell: Position) -> Acts:
-        """Look down where a block was mined, and pick up what fell there."""
         yield from self.body.wait(10)
         x, y, z = cell[0] + 0.5, min(float(cell[1]), self.world.player.y), cell[2] + 0.5
         yield from self.body.look_at(x, y, z)
@@ -135,7 +132,6 @@ class Hands:
         return (yield from mobs.pick_up(self.body, math.inf, among={one.entity for one in fell}))
 
     def pick_up(self, item: str) -> Doing:
-        """Walk over the things of one item that lie in sight."""
         lie = {one.entity for one in self._seen(lambda one: one.kind == "item" and one.name == item, things=True)}
         if not lie:
             return _not_in_sight(item)
@@ -182,7 +178,6 @@ class Hands:
         return _counted(self.body.count(item) - before, count, "made")
 
     def smelt(self, item: str, fuel: str, count: int = 1) -> Doing:
-        """Put an item and fuel into a furnace in sight, wait, and take out what comes."""
         lacking = [name for name, number in ((item, count), (fuel, 1)) if self.body.count(name) < number]
         if lacking:
             return f"you carry too little {lacking[0]}"
@@ -201,7 +196,6 @@ class Hands:
         return _counted(sum(map(self.body.count, made)) - before, count, "smelted")
 
     def take_from_chest(self, item: str, count: int = 1) -> Doing:
-        """Take stacks of an item out of a chest, barrel or furnace in sight until so many were taken."""
         before = self.body.count(item)
         for one in self._stations(*_CHESTS, *_FURNACES)[:_TRIES]:
             if (yield from come_to(self.body, one, dig=False)):
@@ -211,7 +205,6 @@ class Hands:
         return _counted(self.body.count(item) - before, count, "taken")
 
     def put_into_chest(self, item: str, count: int = 1) -> Doing:
-        """Put so many of an item into the nearest chest or barrel in sight."""
         before = self.body.count(item)
         if before < count:
             return f"you carry {before}"
@@ -245,7 +238,6 @@ class Hands:
         return "nobody in sight sells it for what you carry" if villagers else _not_in_sight("villager")
 
     def attack(self, target: str = "", at: tuple[float, float] | None = None) -> Doing:
-        """Hit a mob until it is dead, with the best weapon that is carried."""
         found = [one for one in self._aimed(target, at) if one.entity >= 0]
         if not found:
             return _not_in_sight(target)
@@ -273,10 +265,7 @@ class Macro:
     """A macro as a model calls it.
 
     Attributes:
-        run: Does it.
-        takes: Names of its arguments, of `ARGUMENTS`.
         needs: Those that must be there; of `target` and `at` one must be.
-        most: Of `count`.
     """
 
     run: Callable[..., Doing]
@@ -299,9 +288,7 @@ MACROS = {
     "trade": Macro(Hands.trade, ("item", "give", "count"), ("item",)),
     "attack": Macro(Hands.attack, _AIM),
 }
-"""Name -> what it is."""
 ARGUMENTS = {"target": "string", "at": "array", "item": "string", "fuel": "string", "give": "string", "count": "integer"}
-"""Name of an argument -> its JSON type."""
 
 
 class BadValueError(InterplayError):
@@ -309,11 +296,7 @@ class BadValueError(InterplayError):
 
 
 def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, checked.
-
-    Raises:
-        BadValueError: If one is missing, unknown, or means nothing.
-    """
+    """The arguments of a call, checked."""
     macro = MACROS[name]
     given = {key: value for key, value in arguments.items() if value is not None}
     for key in given:
@@ -328,12 +311,7 @@ def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def doing(world: World, name: str, arguments: Mapping[str, Any], *, seed: int) -> Doing:
-    """A macro as ticks of play, from arguments that were `read`; an open screen is closed first.
-
-    Args:
-        world: Where it is played; looked at and never changed.
-        seed: For whims of the hand.
-    """
+    """A macro as ticks of play, from arguments that were `read`; an open screen is closed first."""
     hands = Hands(world, seed)
     yield from close(hands.body)
     return (yield from MACROS[name].run(hands, **arguments))

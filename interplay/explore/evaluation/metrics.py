@@ -1,4 +1,4 @@
-"""What runs add up to: rates with intervals, by model and by what was asked.
+"""Metrics of runs: rates with intervals, by model and by settings.
 
 TSR is the share of runs in which every milestone was reached; MSR the share of all milestones. A milestone that is reached
 before anybody acts is in neither, nor is a run that failed: a server that is gone is no bad player. Ordered MSR takes a
@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
+
 from interplay.errors import InterplayError
 from interplay.explore import published
 from interplay.explore.evaluation.replies import KINDS, PLAYED
@@ -27,7 +29,6 @@ DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
 """Name -> tasks and prerequisites of an instance at most."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
-"""Of a 95 % interval."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,6 @@ class Outcome:
     """One milestone of a run.
 
     Attributes:
-        id, verb: Of the milestone.
         tick: When it was reached; None if it was not.
         in_order: Whether it was reached after all that it needs.
     """
@@ -51,21 +51,15 @@ class Result:
     """What came of one run.
 
     Attributes:
-        run, task, model, seed, epoch, hops, capabilities: As the run's header.
         settings: JSON text of the settings: runs with the same text may stand in one table.
         outcomes: Of its milestones, without those reached at the start.
         at_start: Ids of those.
         failed: Why it failed; None if it was played to its end.
-        ended: Why it ended; None if it failed.
-        said_done: Whether the model ended it.
         task_hash: Of the task's version; empty where the run's file does not say.
         prerequisites: Edges of the graph.
         depth: Tasks on the longest way through enforced edges; None where nobody has looked.
         latency_ms: Of all answered calls together.
         answered: Which models answered, as their server says.
-        num_steps: Ticks played.
-        episode: Its recording; None if there is none.
-        calls: Answered calls of the model.
         input_tokens, output_tokens: Of them; None if the server does not say.
         replies: Kind -> how many.
         cost: As the model's server or Inspect says; None if neither does.
@@ -99,13 +93,11 @@ class Result:
 
     @property
     def difficulty(self) -> str:
-        """See `BY`."""
         score = self.hops + self.prerequisites
         return next(name for name, most in DIFFICULTIES.items() if score <= most)
 
     @property
     def label(self) -> str:
-        """What its settings are called."""
         return Settings(**json.loads(self.settings)).label
 
     @property
@@ -115,34 +107,26 @@ class Result:
 
     @property
     def reached(self) -> dict[str, int]:
-        """Milestone -> when it was reached, 0 if it was so at the start."""
         return dict.fromkeys(self.at_start, 0) | {one.id: one.tick for one in self.outcomes if one.tick is not None}
 
     @property
     def judged(self) -> set[str]:
-        """Ids of all milestones that can be judged."""
         return {*self.at_start, *(one.id for one in self.outcomes)}
 
     @property
     def num_reached(self) -> int:
-        """Milestones reached."""
         return sum(one.tick is not None for one in self.outcomes)
 
     @property
     def is_done(self) -> bool:
-        """Whether all are."""
         return self.num_reached == len(self.outcomes)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
         return json.loads(json.dumps(asdict(self)))
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Result:
-        """The inverse of `to_json`."""
-        lists: dict[str, Any] = {name: tuple(document.get(name, ())) for name in ("capabilities", "at_start", "answered")}
-        lists["outcomes"] = tuple(Outcome(**one) for one in document["outcomes"])
-        return cls(**{**document, **lists})
+        return msgspec.convert(document, cls)
 
 
 def result_of(run: Run) -> Result:
@@ -162,7 +146,6 @@ def result_of(run: Run) -> Result:
 
 
 def result_at(path: Path) -> Result | RunError:
-    """The result of a run's file, or what is wrong with it."""
     try:
         return result_of(read(path))
     except RunError as error:
@@ -255,7 +238,6 @@ class Rate:
     Attributes:
         value, low, high: Of 1; None where there is nothing to count.
         num: What was counted: runs or milestones.
-        num_instances: Of how many instances.
     """
 
     value: float | None
@@ -328,7 +310,6 @@ def summary(results: Sequence[Result], price: tuple[float, float] | None = None)
     """Everything about one model under one set of settings, JSON values.
 
     Args:
-        results: Its runs.
         price: Dollars for a million tokens read and written; otherwise the cost is what servers said.
     """
     replies: Counter[str] = Counter()
@@ -387,7 +368,6 @@ def tables(
     """A table for each set of settings: its models by MSR, the best first, and what they are compared with.
 
     Args:
-        results: Runs.
         prices: Model -> dollars for a million tokens read and written.
         references: Name -> what comes of it on the instances of the runs of a table; one without results has no row.
 
@@ -419,5 +399,4 @@ def tables(
 
 
 def by_model(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """Model -> its runs."""
     return dict(_grouped(results, lambda one: [one.model]))

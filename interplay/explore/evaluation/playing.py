@@ -22,12 +22,12 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall, ToolInfo, ToolParam, ToolParams
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import macros, prompts
+from interplay.explore.evaluation import macros
 from interplay.explore.evaluation.calls import Calls, frame_hash
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.macros import ARGUMENTS, MACROS
 from interplay.explore.evaluation.replies import PLAYED, Reply, clean, read, read_action
-from interplay.explore.evaluation.settings import Settings
+from interplay.explore.evaluation.settings import Settings, again_line, frame_line, memory_line, prompt_texts
 from interplay.wording import amount
 
 _LOG_CHARS = 2000
@@ -94,12 +94,7 @@ class Player:
     """A model in a game.
 
     Attributes:
-        game: The world.
-        calls: The model.
-        settings: How it is asked.
-        instructions: What it is told first.
         messages: A compact account for the log: hashes of frames, and replies.
-        notes: What is kept of its replies.
     """
 
     game: Game
@@ -113,7 +108,6 @@ class Player:
         self._tools = {tool.name: tool for tool in _tools(self.settings)}
 
     async def play(self) -> None:
-        """Play until the game is over."""
         if self.settings.protocol in ("tools", "assisted"):
             await self._with_tools()
         else:
@@ -150,9 +144,9 @@ class Player:
             moments[-1].action = _shown(reply)
 
     def _prompt(self, moments: deque[Moment], memory: str) -> list[Content]:
-        content: list[Content] = [ContentText(text=f"{self.instructions}\n\n{prompts.memory_line(memory)}")]
+        content: list[Content] = [ContentText(text=f"{self.instructions}\n\n{memory_line(memory)}")]
         for place, one in enumerate(moments, 1):
-            line = prompts.frame_line(place, len(moments), one.step, one.thought, one.action)
+            line = frame_line(place, len(moments), one.step, one.thought, one.action)
             content += [ContentText(text=line), ContentImage(image=one.picture, detail="low")]
         return content
 
@@ -171,7 +165,7 @@ class Player:
             self.notes.weigh()
             if not reply.is_refused:
                 return reply
-            content = [*content, ContentText(text=prompts.again_line(reply.why))]
+            content = [*content, ContentText(text=again_line(reply.why))]
         return Reply("empty")
 
     # One conversation, and tools
@@ -250,7 +244,6 @@ class Player:
         return self._seen()
 
     def _carried_out(self, name: str, arguments: Mapping[str, Any]) -> str | list[Content]:
-        """What a macro came to."""
         try:
             values = macros.read(name, arguments)
         except macros.BadValueError as error:
@@ -282,7 +275,7 @@ def _shown(reply: Reply) -> str:
 
 def _tools(settings: Settings) -> list[ToolInfo]:
     """What the tools are, for the model; `Player._answer` does what they say."""
-    said = prompts.texts()["tools"]
+    said = prompt_texts()["tools"]
     keys = ToolParam(type="object", description=said["act_keys"], additionalProperties=True)
     ticks = ToolParam(type="integer", description=said["act_ticks"])
     act = ToolParams(properties={"keys": keys, "ticks": ticks}, required=["keys"])
@@ -295,7 +288,7 @@ def _tools(settings: Settings) -> list[ToolInfo]:
 
 
 def _macros() -> list[ToolInfo]:
-    said, about = prompts.texts()["macros"], prompts.texts()["macro_arguments"]
+    said, about = prompt_texts()["macros"], prompt_texts()["macro_arguments"]
     arguments = {name: ToolParam(type=kind, description=about[name]) for name, kind in ARGUMENTS.items()}  # type: ignore[arg-type]
     arguments["at"].items = ToolParam(type="number")
     return [

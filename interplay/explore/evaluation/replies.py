@@ -1,4 +1,4 @@
-"""Reading what a model replied: strict about the action, forgiving about what stands around it, and without an end to patience.
+"""Parse the replies of models: strict about the action, tolerant of the text around it. Any text is accepted; none is an error.
 
 Words, fences and thoughts around the JSON object do no harm; the last object with an action counts. An action with an unknown
 key or a value that means nothing is refused as a whole. Nothing a reply says gives credit: milestones are read off the world.
@@ -61,9 +61,7 @@ class Reply:
     Attributes:
         kind: One of `KINDS`.
         action: Keys that are pressed, and the camera; empty where there is none.
-        thought: What the model said of its plan.
         memory: The new memory; None where the old one stays.
-        ticks: For how many ticks the keys are held.
         why: What is wrong with it, for the model to read.
     """
 
@@ -76,7 +74,6 @@ class Reply:
 
     @property
     def is_refused(self) -> bool:
-        """Whether there is nothing to play."""
         return self.kind not in PLAYED
 
 
@@ -84,8 +81,6 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
     """What a model replied, whatever it is.
 
     Args:
-        text: The reply.
-        most_ticks: For how many ticks an action may last.
         memory_words: Of the memory; more is cut.
         withheld: Whether its server says that it held the reply back.
     """
@@ -101,11 +96,7 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
-    """The JSON objects of a reply, fenced ones first, from the last; if there is none, what the reply is instead.
-
-    Args:
-        text, withheld: As of `read`.
-    """
+    """The JSON objects of a reply, fenced ones first, from the last; if there is none, what the reply is instead."""
     if withheld:
         return Reply("refusal", why="it was withheld")
     said = _without_thoughts(text) if isinstance(text, str) else ""
@@ -142,7 +133,6 @@ def _without_thoughts(text: str) -> str:
 
 
 def _objects(said: str) -> Iterator[Mapping[str, Any]]:
-    """The JSON objects of a text, fenced ones first, from the last."""
     fenced = [found.group(1) for found in _FENCE.finditer(said)]
     for part in [*reversed(fenced), said]:
         for span in list(_spans(part))[: -MOST_OBJECTS - 1 : -1]:
@@ -176,7 +166,6 @@ def _spans(text: str) -> Iterator[str]:
 
 
 def _played(value: Mapping[str, Any], most_ticks: int, memory_words: int) -> Reply:
-    """An object that has an action."""
     memory = value.get("memory")
     reply = read_action(value["action"], value.get("ticks", 1) if most_ticks > 1 else 1, most_ticks=most_ticks)
     if reply.is_refused:
@@ -186,7 +175,6 @@ def _played(value: Mapping[str, Any], most_ticks: int, memory_words: int) -> Rep
 
 
 def read_action(action: Any, ticks: Any = 1, *, most_ticks: int = 1) -> Reply:
-    """An action and how long it lasts, as JSON values."""
     if not isinstance(action, Mapping):
         return Reply("no_action", why='"action" must be an object of keys')
     pressed: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""A run on disk: one file of JSON lines, which a run that was killed goes on from without paying for an answer twice.
+"""A run on disk: one file of JSON lines. A run that was killed continues from it and pays for no answer twice.
 
 The first line is the header: instance, settings, model, epoch. Then come `begin` (an attempt, with its episode), `call` (an
 answered call; what nobody reads of it is cut), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
@@ -6,9 +6,11 @@ answered call; what nobody reads of it is cut), and at last `end` or `failed`. F
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,17 +19,57 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation.lines import LineFile, LinesError
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, parse
 
+
+class LinesError(InterplayError):
+    """A file of lines that another process writes, or that cannot be written."""
+
+
+class LineFile:
+    """A file of JSON lines, locked, to be closed.
+
+    Attributes:
+        whole: What it held when it was opened, a torn last line left out.
+    Raises:
+        LinesError: If another process writes it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise LinesError(f"another process writes {path}\nWait until it is done, or stop it.") from None
+        whole = path.read_bytes()
+        self.whole = whole[: whole.rfind(b"\n") + 1]
+        os.ftruncate(self._file, len(self.whole))
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
+        data = json.dumps(line).encode() + b"\n"
+        size = os.fstat(self._file).st_size
+        try:
+            if os.write(self._file, data) < len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            os.ftruncate(self._file, size)
+            raise LinesError(f"{error.strerror}\n{self.path}: make room, and run the same command again.") from None
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
 SCHEMA = 1
 FOLDER = Path("explore") / "runs"
-"""Of a data folder."""
 
 
 class RunError(InterplayError):
-    """A run that cannot be read or go on; the text says what to do."""
+    """A run that cannot be read or continued; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -35,15 +77,12 @@ class Run:
     """What a file says.
 
     Attributes:
-        header: As `header` makes it.
-        calls: Answered calls, in order.
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
         end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
             `path` and `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
         failed: Why the last attempt failed (`error`), with what there is of the same, or None. `again`: so many of its last
             calls are made again.
         lost: Those calls.
-        num_failed: Attempts that failed.
     """
 
     header: Mapping[str, Any]
@@ -88,7 +127,6 @@ def header(instance: Instance, settings: Settings, model: str, epoch: int, serve
 
 
 def id_of(header: Mapping[str, Any]) -> str:
-    """The id of a run, from what says which it is."""
     which = {name: header[name] for name in ("schema", "task", "task_hash", "settings", "model", "seed", "epoch")}
     return hashlib.sha256(json.dumps(which, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -99,8 +137,6 @@ class RunFile:
 
     Args:
         path: The file; made if it is not there.
-        header: Of the run.
-        created_at: Of a new file.
     Raises:
         RunError: If another process plays it, or the file is of another run.
     """
@@ -128,18 +164,13 @@ class RunFile:
         return f"{begun:%Y%m%dT%H%M%S}-{own}"
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; when this returns it outlives the process.
-
-        Raises:
-            RunError: If there is no room for it; nothing of it is written then.
-        """
+        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
         try:
             self._file.append(line)
         except LinesError as error:
             raise RunError(f"the run cannot be written: {error}") from None
 
     def close(self) -> None:
-        """Let others play it."""
         self._file.close()
 
 
@@ -196,7 +227,6 @@ def check_server(data: Path, model: str, server: str) -> None:
 
 
 def is_played(path: Path) -> bool:
-    """Whether a process plays a run now."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

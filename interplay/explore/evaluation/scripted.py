@@ -1,4 +1,4 @@
-"""Models that are programs, for tests and to try things out: what they reply depends on the prompt alone, and costs nothing."""
+"""Scripted models, for tests and trials: a reply depends on the prompt only and costs nothing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ def _action(thought: str, **keys: object) -> str:
 
 
 def still(tick: int, prompt: str) -> str:
-    """Never presses a key."""
     return _action("I wait.")
 
 
 def ahead(tick: int, prompt: str) -> str:
-    """Walks ahead for a while, then hits what is there, and walks again."""
     if tick % 200 < 20:
         return _action("I walk.", forward=1)
     if tick % 200 < 150:
@@ -39,7 +37,6 @@ def careless(tick: int, prompt: str) -> str:
 SCRIPTED: dict[str, Callable[[int, str], str]] = {"still": still, "ahead": ahead, "careless": careless}
 """Name -> what it replies, from the tick it is at and all that it read."""
 PREFIX = "scripted/"
-"""Before their names."""
 
 
 def reply(name: str, texts: Sequence[str]) -> str:

@@ -1,14 +1,16 @@
-"""How a model is asked: a protocol and its numbers. Runs with different settings never stand in one table."""
+"""Settings of an evaluation, and the prompts made from them. Runs with different settings are in different tables."""
 
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError, unknown_name
+from interplay.explore.instance import Instance
 from interplay.explore.rules import VERSION
 
 PROTOCOLS = {
@@ -17,12 +19,10 @@ PROTOCOLS = {
     "tools": "the model calls the tools act, look and inventory, in one conversation",
     "assisted": "as tools, and macros such as mine and craft are carried out as keys",
 }
-"""Name -> one line."""
 GOALS = {
     "written": "the text of the instance, as it is",
     "hidden": "the last tasks alone: what they need first is for the model to find out",
 }
-"""What the model is told -> one line."""
 PROMPTS = Path(__file__).with_name("prompts.toml")
 
 
@@ -44,13 +44,9 @@ class Settings:
         max_steps: Ticks of a run at most; the published evaluation has 1,800, its program 300.
         goal: One of `GOALS`.
         window: Frames that are shown, or kept in the conversation.
-        memory_words: Of the memory that a model rewrites.
         attempts: Replies asked for until a tick passes without an action.
-        most_ticks: For how many ticks one action may last.
         macro_ticks: For how many ticks one macro may last; 0 where there are none.
         picture_width: Pixels of the pictures that a model sees.
-        prompts: Hash of the texts.
-        semantics: Of the rules.
     Raises:
         NotFoundError: For an unknown protocol or goal.
         SettingsError: For fewer than 1 step.
@@ -80,13 +76,62 @@ class Settings:
         object.__setattr__(self, "prompts", self.prompts or _prompts_hash())
 
     def to_json(self) -> dict[str, Any]:
-        """All of them."""
         return asdict(self)
 
     @property
     def label(self) -> str:
-        """Short, for names: `paper`, `hold-300`, `paper-hidden`."""
         parts = [self.protocol]
         parts += [str(self.max_steps)] if self.max_steps != 1800 else []
         parts += [self.goal] if self.goal != "written" else []
         return "-".join(parts)
+
+
+@cache
+def prompt_texts() -> dict[str, Any]:
+    return tomllib.loads(PROMPTS.read_text(encoding="utf-8"))
+
+
+def instructions(instance: Instance, settings: Settings) -> str:
+    return (
+        prompt_texts()[settings.protocol]["instructions"]
+        .format(
+            keys=prompt_texts()["keys"].strip() + "\n",
+            goal=goal_text(instance, settings.goal),
+            memory_words=settings.memory_words,
+            most_ticks=settings.most_ticks,
+            macro_ticks=settings.macro_ticks,
+        )
+        .strip()
+    )
+
+
+def goal_text(instance: Instance, mode: str) -> str:
+    """What there is to do: the text as written, or `hidden`, only the tasks that no other task needs.
+
+    >>> from interplay.explore.instance import parse
+    >>> graph = {"nodes": ["mine log", "craft_oak_planks"], "edges": [{"from": "mine log", "to": "craft_oak_planks"}]}
+    >>> tasks = {"selected_tasks": graph["nodes"], "atomic_tasks_ordered": graph["nodes"], "commands": [], "milestones": []}
+    >>> made = parse({"schema": 1, "name": "a", "task_text": "Mine a log, then craft.", "reasoning_graph": graph} | tasks)
+    >>> goal_text(made, "hidden")
+    'Craft oak planks.'
+    """
+    if mode == "written":
+        return " ".join(instance.task_text.split())
+    needed = {edge.first for edge in instance.edges}
+    last = [name for name in instance.atomic_tasks_ordered if name not in needed]
+    plain = [name.replace("_", " ").strip().rstrip(".") for name in last]
+    return " ".join(f"{name[:1].upper()}{name[1:]}." for name in plain)
+
+
+def frame_line(place: int, count: int, step: int, thought: str, action: str) -> str:
+    """The line above a frame; what was thought and done there is empty at the last one."""
+    now = f"You thought: {thought or '(nothing)'}\nYou did: {action}" if action else "This is now. Choose the next action."
+    return f"Frame {place} of {count}, tick {step}. {now}"
+
+
+def memory_line(memory: str) -> str:
+    return f"Your memory: {memory or '(empty)'}"
+
+
+def again_line(why: str) -> str:
+    return f"Your last reply could not be used: {why}. Reply again, with one JSON object."

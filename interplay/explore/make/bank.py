@@ -1,4 +1,5 @@
-"""The bank of atomic tasks: each name once, in one form, with what it needs and gives; and what of the world it covers.
+"""The bank of atomic tasks: each name once, in one form, with what the task needs and gives; and how much of the world it
+covers.
 
 >>> [normalised(name) for name in ("find_Iron_Ore", "Craft to  minecraft:oak door", "Hook a cow using fishing rod.")]
 ['find iron_ore', 'craft to oak_door', 'hook a cow using fishing rod']
@@ -62,7 +63,6 @@ class Atomic:
     Attributes:
         name: As `normalised` writes it.
         needs: Items, blocks and mobs without which it cannot be done: all of them.
-        gives: Items that it gives.
         table: Of the world it was drawn from; empty for those that people wrote.
     """
 
@@ -78,7 +78,6 @@ class Atomic:
 
     @property
     def about(self) -> str:
-        """The name without its verb."""
         return self.name.removeprefix(self.verb).strip()
 
 
@@ -87,8 +86,6 @@ class Covered:
     """What a bank says of one table of the world.
 
     Attributes:
-        table: Its name.
-        total: Entries.
         left_out: Those of which no task is.
     """
 
@@ -98,7 +95,6 @@ class Covered:
 
     @property
     def covered(self) -> int:
-        """Entries of which a task is."""
         return self.total - len(self.left_out)
 
 
@@ -151,7 +147,6 @@ def joined(tasks: Iterable[Atomic], *, source: str = "the bank") -> dict[str, At
 
 
 def drawn() -> dict[str, Atomic]:
-    """Name -> task, of all that the tables of this world give."""
     return joined(_drawn(), source="the world's tables")
 
 
@@ -242,17 +237,12 @@ def covered(tasks: Mapping[str, Atomic]) -> list[Covered]:
 
 
 def to_json(tasks: Mapping[str, Atomic]) -> dict[str, Any]:
-    """The document; `parse` is its inverse."""
     rows = [asdict(task) | {"verb": task.verb, "needs": [*task.needs], "gives": [*task.gives]} for task in tasks.values()]
     return {"schema": SCHEMA, "tasks": rows}
 
 
 def write(path: Path, tasks: Mapping[str, Atomic]) -> None:
-    """Write a bank; `load` reads it.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write a bank; `load` reads it."""
     write_json(path, to_json(tasks))
 
 
@@ -272,11 +262,7 @@ def load(path: Path) -> dict[str, Atomic]:
 
 
 def parse(document: Any, *, source: str = "<document>") -> dict[str, Atomic]:
-    """Name -> task, of a document.
-
-    Raises:
-        BankError: As `load`.
-    """
+    """Name -> task, of a document."""
     if not isinstance(document, Mapping):
         raise BankError(
             f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."

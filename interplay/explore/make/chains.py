@@ -1,4 +1,4 @@
-"""Chains of tasks drawn from the world's tables: each needs the one before, and by the tables none can be left out.
+"""Chains of tasks drawn from the world's tables: each task needs the one before it, and by the tables none can be left out.
 
 A way says how one thing is had once another is had: mined with a tool, crafted, smelted, sold, bought, taken out of a barrel
 that a wall closes. `leads_past` says whether there is a way round a hop, whatever a player makes of what is there.
@@ -51,7 +51,6 @@ class Way:
     Attributes:
         verb: Of `_MOST`.
         gives: An item, or `OPENED`.
-        many: How many at once.
         needs: The item that must be had before, or `OPENED`; None if nothing.
         number: How many of it are used up at once; of a tool 1.
         given: Other items that are used up at once -> how many.
@@ -83,7 +82,6 @@ class Way:
 
 @cache
 def words() -> dict[str, Any]:
-    """The lists of `chains.toml`."""
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -156,8 +154,6 @@ def draw(hops: int, rng: np.random.Generator, last: str | None = None) -> tuple[
     """A chain of `hops` ways, the first first, in which by the tables no hop can be left out.
 
     Args:
-        hops: How many.
-        rng: Draws them.
         last: Verb of the last one; drawn if None.
     Raises:
         PlanError: If the tables give none.
@@ -175,7 +171,6 @@ def _one(found: Sequence[Way], rng: np.random.Generator) -> Way:
 
 
 def _before(last: Way, hops: int, rng: np.random.Generator) -> tuple[Way, ...] | None:
-    """A chain that ends with a way; None where the tables give none."""
     chain = [last]
     while len(chain) < hops:
         first, verbs = chain[0], [way.verb for way in chain]
@@ -192,7 +187,6 @@ def _before(last: Way, hops: int, rng: np.random.Generator) -> tuple[Way, ...] |
 
 
 def times(chain: Sequence[Way]) -> list[int]:
-    """How often each way must be gone."""
     found, needed = [], 1
     for way in reversed(chain):
         often = math.ceil(needed / way.many)
@@ -230,7 +224,6 @@ def leads_past(chain: Sequence[Way], place: int) -> bool:
 
 
 def carried_at_start(chain: Sequence[Way]) -> dict[str, int]:
-    """Items that the player carries at the start -> how many."""
     carried: dict[str, int] = {}
     first, often = chain[0], times(chain)
     if first.needs is not None:

@@ -1,4 +1,4 @@
-"""Asking language models: every answer is kept in a file under what was asked, and is paid for once.
+"""Chat with language models through a cache: every answer is kept in a file and paid for once.
 
     models = [model_named("openai/one"), model_named("two", At("http://127.0.0.1:8080/v1"))]
     with closing(Chat(folder / "answers.jsonl")) as chat:
@@ -12,19 +12,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from inspect_ai.model import ChatMessage, GenerateConfig, Model, ModelOutput
-from inspect_ai.tool import ToolInfo
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.calls import CallError, answered, prompt_hash
-from interplay.explore.evaluation.lines import LineFile
 from interplay.explore.evaluation.metrics import total
-from interplay.explore.evaluation.models import AT_ADDRESS, MOST_RETRIES
+from interplay.explore.evaluation.providers import AT_ADDRESS, MOST_RETRIES
+from interplay.explore.evaluation.runs import LineFile
 
 FOLDER = Path("explore") / "make"
 """Of a data folder: files of answers, and what was made."""
@@ -52,7 +51,6 @@ class Spent:
     cost: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """All of it."""
         return asdict(self)
 
 
@@ -62,12 +60,9 @@ class Chat:
     Args:
         path: The file of answers; made if it is not there. One process writes it at a time.
         prices: Model -> dollars for a million tokens read and written.
-        num_at_once: Calls at once.
         timeout_s: A call that is not answered within so many seconds is made again.
         report: Called after each answer with the model's name.
 
-    Attributes:
-        spent: Model -> what it came to.
     Raises:
         LinesError: If another process writes the file.
         ChatError: If it is no file of answers.
@@ -94,7 +89,6 @@ class Chat:
             raise ChatError(f"{path} is not a file of answers: {error}\nMove it away; all is then asked again.") from None
 
     def close(self) -> None:
-        """Let others write the file."""
         self._file.close()
 
     async def ask(
@@ -103,17 +97,13 @@ class Chat:
         messages: list[ChatMessage],
         *,
         sample: int = 0,
-        tools: Sequence[ToolInfo] = (),
         config: GenerateConfig | None = None,
         about: str = "",
     ) -> ModelOutput:
         """The answer of a model; the one that is kept, if the same was asked before.
 
         Args:
-            model: As `models.model_named` gives it.
-            messages: The conversation so far.
             sample: Which of several answers to the same; it is no part of what the model reads.
-            tools: That it may call.
             config: How it is sampled, such as `GenerateConfig(temperature=0.3)`.
             about: What it is for; kept beside the answer, for people.
         Raises:
@@ -122,7 +112,7 @@ class Chat:
         """
         config = config or GenerateConfig()
         name = name_of(model)
-        said = [name, prompt_hash(messages), [one.model_dump(mode="json") for one in tools]]
+        said: list[Any] = [name, prompt_hash(messages), []]  # an empty list of tools: files of answers have it in their hashes
         said += [config.model_dump(mode="json", exclude_none=True), sample]
         asked = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
         if asked in self._answers:
@@ -132,7 +122,7 @@ class Chat:
         patient = GenerateConfig(max_retries=MOST_RETRIES, attempt_timeout=self._timeout_s)
         async with self._turns:
             try:
-                output, document, latency_ms = await answered(model, messages, tools, patient.merge(config))
+                output, document, latency_ms = await answered(model, messages, (), patient.merge(config))
             except CallError as error:
                 text = f"{name} did not answer: {error}\nAll answers so far are kept. Run the same command again to continue."
                 raise CallError(text) from None
@@ -155,5 +145,4 @@ class Chat:
 
 
 def name_of(model: Model) -> str:
-    """A model's name; of one at an address what it is called there."""
     return str(model).removeprefix(AT_ADDRESS)

@@ -1,7 +1,7 @@
-"""Making one instance: the makers in their turns, the gate after every revision, until all approve what it lets through.
+"""Make one instance: the makers take turns, the gate checks every revision, and the debate ends when all approve.
 
-Who asks the models is an argument, so this runs with programs as well as with models. Every prompt is made anew of the draft,
-what was said, and what the gate says: nothing in a reply but its form's values goes on.
+The caller passes the function that asks models, so this runs with scripted models too. Every prompt is made anew from the
+draft, what was said, and the gate's reasons: only the values of a reply's form are used further.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import Any, Literal
 
 from interplay.explore.instance import Instance
 from interplay.explore.make import sandbox
-from interplay.explore.make.draft import Brief, Draft
-from interplay.explore.make.gate import Ruling, rule
-from interplay.explore.make.roles import (
+from interplay.explore.make.dialogue import (
     DEBATE,
     MOST_DEBATES,
     MOST_TRIES,
@@ -25,11 +23,16 @@ from interplay.explore.make.roles import (
     ROLES,
     SINGLE,
     SINGLE_AGAIN,
+    ReplyError,
     Role,
+    Said,
+    ToolCall,
     Turn,
+    read,
     texts,
 )
-from interplay.explore.make.turns import ReplyError, Said, ToolCall, read
+from interplay.explore.make.draft import Brief, Draft
+from interplay.explore.make.gate import Ruling, rule
 
 APPROVALS = {
     "inspect": ("expert",),
@@ -39,7 +42,6 @@ APPROVALS = {
 }
 """Kind of turn -> what its reply approves, or not."""
 LAST_NOTES = 24
-"""Of what was said, that a prompt repeats."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,6 @@ class Message:
     """One message of a prompt.
 
     Attributes:
-        author: Who says it.
-        text: What.
         pictures: PNG, after the text.
     """
 
@@ -62,7 +62,6 @@ class Reply:
     """What a model answered.
 
     Attributes:
-        text: Its words.
         withheld: Whether its server says that it held them back.
     """
 
@@ -79,16 +78,11 @@ class Made:
     """What came of one making.
 
     Attributes:
-        name, mode, hops, candidates, source: What was to be made.
         instance: If the gate let it through and all approved.
-        ruling: Of the gate, of that instance.
         reasons: Why there is none.
         turns: Each with its role, kind, and what was refused in it.
-        rulings: How often the gate looked.
         first_reasons: Why the gate refused the first whole draft; none if it did not.
-        debates: That were begun.
         replies: Kind -> number; `used` are those that were.
-        tools: Tool -> calls.
     """
 
     name: str
@@ -108,11 +102,9 @@ class Made:
 
     @property
     def passed(self) -> bool:
-        """Whether there is an instance."""
         return self.instance is not None
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, without what the gate knows."""
         plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("instance", "ruling")}
         return plain | {"passed": self.passed, "document": None if self.instance is None else self.instance.to_json()}
 
@@ -203,7 +195,6 @@ class _Making:
         return None
 
     def _prompt(self, turn: Turn, role: Role, scene: sandbox.Scene | None) -> list[Message]:
-        """What a maker reads at the beginning of a turn."""
         said, shared = texts(), texts()["shared"]
         duty = said[role.name]["duty"].strip()
         parts = [f"BRIEF {json.dumps(self._brief.to_json())}"]
@@ -251,13 +242,7 @@ class _Making:
 
 
 async def multi(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda turn: None) -> Made:
-    """Several makers: an opening of five turns, then up to two debates of nine, which end when all approve.
-
-    Args:
-        brief: What is to be made.
-        ask: Asks the model of a role.
-        report: Called after each turn with its kind.
-    """
+    """Several makers: an opening of five turns, then up to two debates of nine, which end when all approve."""
     making = _Making(brief, "multi", ask)
     for turn in OPENING:
         await making.take(turn)

@@ -1,4 +1,4 @@
-"""What the makers work on: tasks and their graph, a scene, milestones; an instance once all of it is there."""
+"""The draft that makers work on: tasks and their graph, a scene, milestones. A complete draft becomes an instance."""
 
 from __future__ import annotations
 
@@ -20,9 +20,6 @@ class Brief:
     """What is to be made.
 
     Attributes:
-        name: Of the instance.
-        candidates: Tasks to choose from.
-        hops: How many of them.
         source: What the instance says of its making.
     """
 
@@ -32,13 +29,12 @@ class Brief:
     source: Mapping[str, Any]
 
     def to_json(self) -> dict[str, Any]:
-        """What the makers are told."""
         return {"candidates": list(self.candidates), "tasks": self.hops}
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What there is so far; every part is as `turns` lets it through.
+    """What there is so far; every part is as `dialogue` accepts it.
 
     Attributes:
         tasks, reasoning, edges: Of the selector; an edge is `from`, `to`, `reason`.
@@ -54,11 +50,9 @@ class Draft:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every part is there."""
         return bool(self.tasks and self.scene and self.milestones)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, as the makers read it."""
         graph = {"nodes": list(self.tasks), "edges": list(self.edges)}
         chosen = {"selected_tasks": list(self.tasks), "selection_reasoning": self.reasoning, "dependency_graph": graph}
         return chosen | {"scene": self.scene, "milestones": list(self.milestones)}
@@ -86,9 +80,7 @@ class Draft:
         }
 
     def instance(self, brief: Brief) -> Instance:
-        """The instance."""
         return parse(self.document(brief), source=brief.name)
 
     def with_graph(self, tasks: tuple[str, ...], reasoning: str, edges: tuple[Mapping[str, Any], ...]) -> Draft:
-        """The draft with another choice."""
         return replace(self, tasks=tasks, reasoning=reasoning or self.reasoning, edges=edges)

@@ -1,4 +1,4 @@
-"""The knowledge filter at work: asks models about atomic tasks, and writes what they and people decide."""
+"""Run the knowledge filter: ask models about atomic tasks, and write what models and people decide."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from interplay.explore.make.knowledge import (
 from interplay.files import write_bytes, write_json
 
 TEMPERATURE, MOST_TOKENS = 0.3, 1024
-"""As published."""
 ANALYSIS, QUEUE, VOTES = "task_analysis.json", "queue.tsv", "votes.json"
 """What is written: the published schema, what waits for people, and what every model said."""
 _AT_ONCE = 16
@@ -49,10 +48,8 @@ async def judge(
     Args:
         tasks: Names, as `bank.normalised` writes them.
         models: Two or more.
-        chat: Keeps every answer.
         num_samples: Of each model, 5 or more.
         decisions: Task -> verdict of people.
-        report: Called with each task as it is done.
     Returns:
         In the order of `tasks`.
     Raises:
@@ -84,7 +81,6 @@ async def judge(
 
 
 async def _sample(chat: Chat, model: Model, task: str, number: int) -> Sample:
-    """The three rounds, once."""
     errors: list[str] = []
     talk: list[ChatMessage] = [ChatMessageUser(content=texts()["verdict"].format(task=task).strip())]
     verdict = await _ask(chat, model, talk, number, read_verdict, errors, f"{task}: verdict")
@@ -121,11 +117,7 @@ async def _ask(
 
 
 def write(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, Path]:
-    """Write what was decided, what waits for people, and all votes; each file appears whole.
-
-    Raises:
-        OSError: If one cannot be written.
-    """
+    """Write what was decided, what waits for people, and all votes; each file appears whole."""
     folder.mkdir(parents=True, exist_ok=True)
     places = {name: folder / name for name in (ANALYSIS, QUEUE, VOTES)}
     write_json(places[ANALYSIS], {one.task: one.published() for one in verdicts if one.verdict is not None}, indent=2)

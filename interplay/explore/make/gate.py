@@ -1,4 +1,4 @@
-"""The gate: validators first, then the oracle. What it refuses goes back with the reasons; nothing passes unproved."""
+"""The gate: validators first, then the oracle. A refused draft goes back with reasons; no draft passes without a proof."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ class Ruling:
     """What the gate says of one draft.
 
     Attributes:
-        digest: Of the draft.
         reasons: Why it is refused; none if it passes.
         verdict: Of the oracle; None where the validators refused it.
         edges: What is found of each, of a draft that it solved.
@@ -30,7 +29,6 @@ class Ruling:
 
     @property
     def passed(self) -> bool:
-        """Whether it was proved, and nothing is wrong with it."""
         return not self.reasons and self.verdict is not None and self.verdict.solved
 
 

@@ -1,4 +1,4 @@
-"""Which atomic tasks need knowledge of the game, and what they need of a player: asked of several models, several times each.
+"""Which atomic tasks need knowledge of the game, and which capabilities they need: several models are asked several times each.
 
 Three rounds for each sample, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
 what must be known; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
@@ -48,11 +48,9 @@ class Sample:
     """What one model said once of one task.
 
     Attributes:
-        model: Its name.
         verdict: `YES` or `NO`; None if no reply could be used.
         description: What must be known; None if nothing.
         capabilities: Of `CAPABILITIES`; None if no reply could be used.
-        errors: Why replies could not be used.
     """
 
     model: str
@@ -67,13 +65,10 @@ class Verdict:
     """What the samples of one task come to.
 
     Attributes:
-        task: Its name.
         verdict: `YES` or `NO`: of people, or of the majority of each model; None while it waits for people.
-        by_people: Whether people decided.
         why: Why it waits, empty if it does not.
         description: What must be known; None unless the verdict is `YES`.
         capabilities: Labels that more than half of the samples have.
-        samples: All of them.
     """
 
     task: str
@@ -86,11 +81,10 @@ class Verdict:
 
     @property
     def kept(self) -> bool:
-        """Whether it goes on: it needs no knowledge of the game."""
+        """Whether the task is kept: it needs no knowledge of the game."""
         return self.verdict == NO
 
     def published(self) -> dict[str, Any]:
-        """As the published analysis has it."""
         return {
             "requires_domain_knowledge": self.verdict,
             "domain_knowledge_description": self.description,
@@ -164,8 +158,6 @@ def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *
     people have decided.
 
     Args:
-        task: Its name.
-        samples: Of all models.
         decisions: Task -> verdict of people, which counts more than any model's.
         num_samples: Verdicts that each model must have.
     """
@@ -272,7 +264,6 @@ def _agreements(one: Verdict) -> tuple[float, float]:
 
 
 def by_verb(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:
-    """Verb -> how many tasks are kept, dropped and waiting, those with most tasks first."""
     found: dict[str, dict[str, int]] = {}
     for one in verdicts:
         row = found.setdefault(verb_of(one.task), {"kept": 0, "dropped": 0, "waiting": 0})
@@ -285,7 +276,6 @@ def by_verb(verdicts: Iterable[Verdict]) -> dict[str, dict[str, int]]:
 
 @cache
 def texts() -> dict[str, str]:
-    """The texts of `knowledge.toml`."""
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 

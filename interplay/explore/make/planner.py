@@ -1,4 +1,5 @@
-"""Instances without any model: a chain of tasks becomes a scene with a station for each, and a goal that names the last alone.
+"""Make instances without a model: a chain of tasks becomes a scene with a station for each, and a goal that names only the last
+task.
 
 `chains` proves by the tables that no hop can be left out; here the oracle solves each instance and looks at its hops.
 """
@@ -19,8 +20,7 @@ from interplay.explore import checking, rules
 from interplay.explore.instance import CAPABILITIES, Instance, parse
 from interplay.explore.make.chains import LAST, PlanError, Way, carried_at_start, draw, times, words
 from interplay.explore.oracle.hops import Hops, examine, leaked
-from interplay.explore.oracle.proving import Verdict, prove
-from interplay.explore.oracle.replaying import packed
+from interplay.explore.oracle.proving import Verdict, packed, prove
 from interplay.explore.rules import FRAME
 from interplay.files import write_json
 
@@ -30,22 +30,11 @@ _PLACES = 9
 """Round the player, for stations."""
 _NEAR, _FAR = 8, 12
 """How far stations are, in blocks: too far for a player of chance."""
-_CAN = {
-    "mine": ("perception.spatial_perception", "action.move", "action.collect"),
-    "break": ("perception.spatial_perception", "reasoning.relational_reasoning", "action.move", "action.collect"),
-    "hunt": ("perception.entity_perception", "action.move", "action.attack", "action.collect"),
-    "craft": ("perception.inventory_perception", "reasoning.causal_reasoning", "action.craft"),
-    "smelt": ("perception.temporal_perception", "reasoning.causal_reasoning", "action.move", "action.craft"),
-    "sell": ("perception.entity_perception", "perception.inventory_perception", "action.move", "action.craft"),
-    "buy": ("perception.entity_perception", "perception.inventory_perception", "action.move", "action.craft"),
-    "collect": ("perception.spatial_perception", "action.move", "action.collect"),
-    "open": ("perception.spatial_perception", "reasoning.relational_reasoning", "action.move", "action.collect"),
-}
-"""Verb -> what it needs of a player."""
+_TRIES = 40
+"""Of each instance of a set; it is then left out."""
 
 
 def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> Instance:
-    """The scene, milestones and goal of a chain."""
     commands, of_task = [*CLEAR], dict[str, dict[str, Any]]()
     turn = rng.permutation(_PLACES)
     opening: tuple[int, int] | None = None
@@ -84,14 +73,13 @@ def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> In
         "commands": commands,
         "scene_name": f"stations_{'_'.join(way.verb for way in chain)}",
         "scene_description": f"{len(chain)} stations round the player, each for one task, on flat land.",
-        "capabilities": [one for one in CAPABILITIES if any(one in _CAN[way.verb] for way in chain)],
+        "capabilities": [one for one in CAPABILITIES if any(one in words()["can"][way.verb] for way in chain)],
         "source": {"made_by": "interplay explore make --mode planner", "hops": len(chain)},
     }
     return parse(document, source=name)
 
 
 def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
-    """Commands for what a way needs where it is gone."""
     x, z = at
     if way.verb == "mine":
         return [f"/fill ~{x} ~0 ~{z} ~{x} ~{often - 1} ~{z} minecraft:{way.what}"]
@@ -180,8 +168,6 @@ def make(
 
     Args:
         hops: Tasks, each of which needs the one before.
-        name: Of the instance.
-        rng: Draws the chain and its places.
         last: Verb of the last task, of `LAST`.
         avoid: Instances that were made: it has other tasks, and another goal than those of as many hops.
     Raises:
@@ -203,21 +189,19 @@ def names(hops: Sequence[int], count: int, seed: int) -> dict[str, int]:
     return {f"p{number:03}": hops[int(place) % len(hops)] for number, place in enumerate(order, 1)}
 
 
-def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] = (), tries: int = 40) -> Iterator[Instance]:
+def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] = ()) -> Iterator[Instance]:
     """Instances by name and hops, in order, each as it is made; the same seed gives the same.
 
     Args:
         numbers: Name -> hops.
-        seed: Of everything.
         made: Those that are there already; they are not made again.
-        tries: Of each, until its turn is over; it is then left out.
     """
     there = {one.name: one for one in made}
     turns = dict.fromkeys(numbers.values(), 0)
     for name, hops in numbers.items():
         verbs = LAST[min(hops, 2)]
         last, turns[hops] = verbs[turns[hops] % len(verbs)], turns[hops] + 1
-        for attempt in range(tries) if name not in there else ():
+        for attempt in range(_TRIES) if name not in there else ():
             rng = np.random.default_rng([seed, hops, turns[hops], attempt])
             try:
                 one = make(hops, name, rng, last=last, avoid=there.values())
@@ -227,7 +211,7 @@ def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] 
                 there[name] = one
                 yield one
                 break
-            if attempt >= tries // 4:
+            if attempt >= _TRIES // 4:
                 last = None  # what gives nothing new, such as the few animals, gives way to the others
 
 
@@ -258,9 +242,5 @@ def holds(instance: Instance, found: Hops) -> bool:
 
 
 def write(path: Path, instance: Instance) -> None:
-    """Write an instance with its proof; `instance.load` reads it.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+    """Write an instance with its proof; `instance.load` reads it."""
     write_json(path, instance.to_json())

@@ -1,4 +1,4 @@
-"""What reviews come to: agreement with its interval, shares of valid instances, and the exact test between paired modes.
+"""Statistics of reviews: agreement with its interval, shares of valid instances, and the exact test between paired modes.
 
 Pure arithmetic of plain values: a verdict is true for valid. Raters are interchangeable (each instance may have
 others), so agreement is Fleiss' kappa ("Measuring nominal scale agreement among many raters", 1971), which for two verdicts
@@ -59,23 +59,20 @@ class Paired:
 
     @property
     def num(self) -> int:
-        """Pairs."""
         return self.both + self.neither + self.first_only + self.second_only
 
 
 Verdicts = Mapping[str, Mapping[str, bool]]
-"""Instance -> rater -> whether they call it valid."""
 
 
 def verdicts_of(rows: Iterable[tuple[str, str, bool]]) -> Verdicts:
-    """Verdicts of rows of instance, rater and verdict; the last of each rater counts."""
     found: dict[str, dict[str, bool]] = {}
     for instance, rater, is_valid in rows:
         found.setdefault(instance, {})[rater] = is_valid
     return found
 
 
-def agreement(verdicts: Verdicts, *, seed: int = 0) -> Agreement:
+def agreement(verdicts: Verdicts) -> Agreement:
     """Agreement on the instances that have two verdicts or more.
 
     >>> two = verdicts_of([("a", "r", True), ("a", "s", True), ("b", "r", False), ("b", "s", False)])
@@ -89,7 +86,7 @@ def agreement(verdicts: Verdicts, *, seed: int = 0) -> Agreement:
     total = np.array([len(own) for own in counted.values()], float)
     everything = np.arange(len(yes))
     value, alike = (float(one) for one in _kappa(yes, total, everything))
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     drawn = _kappa(yes, total, rng.integers(0, len(yes), (NUM_RESAMPLES, len(yes))))[0]
     drawn = drawn[~np.isnan(drawn)]
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist() if len(drawn) else (None, None)

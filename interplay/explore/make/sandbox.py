@@ -1,4 +1,4 @@
-"""What makers look at: the scene as its commands build it, pictures, short walks, and facts of blocks, items and mobs.
+"""Tools of the makers: the scene that commands build, pictures, short walks, and facts about blocks, items and mobs.
 
 Nothing that is done here changes the draft. What cannot be done is said in the answer, for the maker to read.
 """
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,18 +26,21 @@ from interplay.explore.evaluation.replies import clean, read_action
 from interplay.explore.instance import Instance
 from interplay.explore.make.draft import Brief, Draft
 from interplay.explore.rules import cell
+from interplay.files import write_bytes
 from interplay.tables import nearest
 
 INVENTORY = "inventory"
 PERSPECTIVES = (*views.VIEWS, INVENTORY)
 PREVIEW = ("first person", "overhead", "south")
-"""What a scene designer is shown of each scene."""
 PICTURE_SIZE = (320, 200)
 MOST_WALKS, MOST_TICKS = 20, 20
 _AROUND, _UP = 24, 16
 _PLACES = 6
 """Cells of a block that are named."""
 _LAND = ("air", "grass_block", "dirt", "bedrock")
+FOLDER = Path("media") / "reviews"
+"""Of a data folder. What is in it can be made again."""
+_ABOUT = "about.json"
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,6 @@ class Answer:
     """What a maker gets to read and see.
 
     Attributes:
-        text: In words.
         pictures: PNG, each after its name in `text`.
     """
 
@@ -57,7 +60,6 @@ class Scene:
     """A scene when it is ready.
 
     Attributes:
-        world: Only read.
         refused: What became of commands that could not be run.
     """
 
@@ -66,7 +68,6 @@ class Scene:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Blocks, mobs and carried items that are in it."""
         return frozenset({*self._blocks, *(name for name, _ in self._mobs), *self._carried})
 
     @cached_property
@@ -95,7 +96,6 @@ class Scene:
         return Counter({name: count for name, count in contents(self.world.player.slots).items()})
 
     def described(self) -> str:
-        """What is in it, in words."""
         lines = [f"A command was refused: {one}" for one in self.refused]
         for name, cells in sorted(self._blocks.items()):
             places = ", ".join(f"~{x} ~{y} ~{z}" for x, y, z in cells[:_PLACES])
@@ -107,22 +107,18 @@ class Scene:
         return "\n".join(lines) or "Nothing stands there: the land is empty."
 
     def carried(self) -> str:
-        """What the player carries."""
         return ", ".join(f"{count} {name}" for name, count in sorted(self._carried.items())) or "nothing"
 
     def seen(self, perspectives: Sequence[str]) -> Answer:
-        """Pictures, and what the player carries where that is asked for."""
         return _seen(self.world, perspectives, self.carried())
 
 
 def build(brief: Brief, draft: Draft, more: Sequence[str] = ()) -> Scene:
-    """Build the scene of a draft, then run more commands."""
     instance = replace(draft, milestones=()).instance(brief)
     return build_instance(instance, more)
 
 
 def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
-    """As `build`, of an instance."""
     env = make(replace(instance, commands=(), milestones=()).task())
     assert isinstance(env, VoxelEnv)
     env.reset(seed=instance.seed)
@@ -153,7 +149,6 @@ def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) 
 
 
 def preview(scene: Scene) -> Answer:
-    """What a scene designer is shown of their scene."""
     shown = scene.seen(PREVIEW)
     return Answer(f"{scene.described()}\nThe player carries {scene.carried()}.\n{shown.text}", shown.pictures)
 
@@ -168,7 +163,6 @@ def _seen(world: World, perspectives: Sequence[str], carried: str) -> Answer:
 
 
 def _walk(world: World, actions: Any) -> Answer:
-    """Press keys for a while."""
     if not isinstance(actions, list) or not 0 < len(actions) <= MOST_WALKS:
         return Answer(f"actions must be a list of 1 to {MOST_WALKS}.")
     spawn = facts.feet(world)
@@ -189,7 +183,6 @@ def _walk(world: World, actions: Any) -> Answer:
 
 
 def fact(about: Any, name: Any) -> str:
-    """What this world knows of a block, an item or a mob, in words."""
     known: dict[str, Mapping[str, Any]] = {"block": blocks.BY_NAME, "item": items.BY_NAME, "mob": MOBS}
     if about not in known:
         return f"about must be one of {', '.join(known)}."
@@ -239,3 +232,34 @@ def _mob_fact(name: str) -> str:
     return json.dumps(
         {"mob": name, "temper": temper, "health": mob.health, "follows": list(mob.lures), "eats": list(mob.foods)}
     )
+
+
+# Pictures for reviewers
+
+
+def about_scene(root: Path, instance: Instance) -> dict[str, Any]:
+    """What is to be said beside the pictures: `carried`, what the player begins with. All of it is made if it is missing,
+    in some tenths of a second.
+    """
+    folder = root / FOLDER / instance.content_hash
+    try:
+        return json.loads((folder / _ABOUT).read_bytes())
+    except (OSError, ValueError):  # it is not there, or was torn
+        pass
+    scene = build_instance(instance)
+    folder.mkdir(parents=True, exist_ok=True)
+    spawn = facts.feet(scene.world)
+    for view in views.VIEWS:
+        write_bytes(folder / _name(view), png(Frame(views.picture(scene.world, spawn, view)), level=6))
+    said = {"carried": scene.carried()}
+    write_bytes(folder / _ABOUT, json.dumps(said).encode())  # the last: what is there is whole
+    return said
+
+
+def picture_of(root: Path, instance: Instance, view: str) -> Path:
+    about_scene(root, instance)
+    return root / FOLDER / instance.content_hash / _name(view)
+
+
+def _name(view: str) -> str:
+    return f"{view.replace(' ', '-')}.png"

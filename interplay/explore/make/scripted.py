@@ -1,4 +1,4 @@
-"""Makers that are programs, for tests and to try things out: `scripted/maker` makes sound instances of wood and stone.
+"""Scripted makers, for tests and trials: `scripted/maker` makes sound instances of wood and stone.
 
 They read the prompt alone, as a model does. `maker-DEFECT` plants one of `DEFECTS` and repairs it once the prompt says what
 is wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that passes the gate, and is content with a light.
@@ -8,47 +8,18 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from interplay.explore.evaluation import scripted
 
-NEEDS: dict[str, tuple[str, ...]] = {
-    "mine oak_log": (),
-    "craft to oak_planks": ("mine oak_log",),
-    "craft to stick": ("craft to oak_planks",),
-    "craft to crafting_table": ("craft to oak_planks",),
-    "craft to oak_button": ("craft to oak_planks",),
-    "craft to wooden_pickaxe": ("craft to stick", "craft to crafting_table"),
-    "craft to wooden_shovel": ("craft to stick", "craft to crafting_table"),
-    "craft to oak_slab": ("craft to crafting_table",),
-    "mine cobblestone": ("craft to wooden_pickaxe",),
-    "craft to stone_pickaxe": ("mine cobblestone",),
-    "craft to furnace": ("mine cobblestone",),
-    "craft to stone_sword": ("mine cobblestone",),
-}
+_KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+NEEDS: dict[str, tuple[str, ...]] = {task: tuple(first) for task, first in _KNOWN["needs"].items()}
 """Task that these makers know -> tasks that it cannot do without."""
-DEFECTS: dict[str, str] = {
-    "circle": "go round in a circle",
-    "order": "goes against the edge",
-    "twice": "is there twice",
-    "short_reason": "write 15 to 25",
-    "foreign_task": "is not one of the candidates",
-    "too_few": "choose exactly",
-    "true_at_start": "is reached at the start",
-    "nothing_there": "which this world lacks",
-    "absolute_frame": "coordinate_frame",
-    "no_count": "min_count",
-    "prefix": "minecraft:",
-    "same_id": "is used twice",
-    "unknown_command": "fox",
-    "way_round": "does not need",
-    "leak": "which the player should find out",
-    "invented": "was seen",
-    "swapped": "could not be used",
-}
+DEFECTS: dict[str, str] = _KNOWN["defects"]
 """What can be planted -> words by which a maker knows that it was found."""
-_REASON = "without {first} nobody can {then} here, because the scene holds no other source of what it takes anywhere"
 _TURN = re.compile(r"^TURN (\w+) (\w+)$", re.MULTILINE)
 
 
@@ -63,7 +34,6 @@ def _item(task: str) -> str:
 
 
 def _needed(task: str) -> set[str]:
-    """Everything that a task needs, directly or not."""
     return {one for first in NEEDS.get(task, ()) for one in (first, *_needed(first))}
 
 
@@ -85,7 +55,7 @@ def _edges(tasks: Sequence[str]) -> list[dict[str, str]]:
     for then in tasks:
         firsts = [one for one in tasks if one in _needed(then)]
         near = [one for one in firsts if not any(one in _needed(other) for other in firsts)]
-        edges += [{"from": one, "to": then, "reason": _REASON.format(first=one, then=then)} for one in near]
+        edges += [{"from": one, "to": then, "reason": _KNOWN["reason"].format(first=one, then=then)} for one in near]
     return edges
 
 
@@ -154,13 +124,11 @@ _SEEN = ["oak_log", "cobblestone"]
 
 
 def _issues(prompt: str) -> list[str]:
-    """What the gate says is wrong, as critics repeat it."""
     found = re.findall(r"^GATE refused.*?\n(.*?)\n\n", prompt, re.MULTILINE | re.DOTALL)
     return [found[-1]] if found else []
 
 
 def reply(name: str, prompt: str) -> str:
-    """What a maker of `names()` says to a prompt."""
     role, kind = _TURN.findall(prompt)[-1]
     brief, draft = _document("BRIEF", prompt), _document("DRAFT", prompt)
     defect = name.partition("-")[2]
@@ -225,7 +193,6 @@ def _rescened(name: str, tasks: list[str], prompt: str, again: bool) -> dict[str
 
 
 def names() -> list[str]:
-    """All of these makers."""
     return ["maker", "critic", *(f"{kind}-{defect}" for kind in ("maker", "stubborn") for defect in DEFECTS)]
 
 

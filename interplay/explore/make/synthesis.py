@@ -1,7 +1,7 @@
-"""Making many instances with language models: candidates and hops by seed, several makers or one, all of it kept.
+"""Make many instances with language models: candidates and hops by seed, several makers or one, with every result kept.
 
 Every answer of a model is kept by `Chat`, and what came of each instance in a file of its own, so that a command that was
-stopped goes on where it was. An instance that passes the gate is recorded as an episode of the oracle, its proof.
+stopped continues where it was. An instance that passes the gate is recorded as an episode of the oracle, its proof.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from inspect_ai.model import (
@@ -29,24 +29,20 @@ from inspect_ai.model import (
 )
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import inspect_task  # noqa: F401  (makes scripted models known by name)
 from interplay.explore.instance import Instance
 from interplay.explore.make import debate, scripted  # noqa: F401  (makes scripted makers known by name)
 from interplay.explore.make.chat import FOLDER, Chat
 from interplay.explore.make.debate import Made, Message, Reply
+from interplay.explore.make.dialogue import TEXTS, Role
 from interplay.explore.make.draft import NUM_CANDIDATES, Brief
 from interplay.explore.make.gate import Ruling
-from interplay.explore.make.roles import TEXTS, Role
 from interplay.explore.oracle.hops import depth
 from interplay.explore.oracle.recording import record
 from interplay.files import write_bytes
+from interplay.record import Archive
 from interplay.wording import amount
 
-if TYPE_CHECKING:
-    from interplay.record import Archive
-
 MODES = {"multi": debate.multi, "single": debate.single}
-"""Several makers in turn, or one with one prompt."""
 MAKINGS = FOLDER / "makings"
 """Of a data folder: what came of each instance."""
 INSTANCES = FOLDER / "instances"
@@ -68,7 +64,6 @@ class Plan:
         modes: Of `MODES`; two make one instance each of the same candidates.
         count: Instances of each mode.
         hops: Tasks of an instance; None draws it within `HOPS`.
-        seed: Of candidates and hops.
         model: Who makes them, for names and `source`.
     Raises:
         SynthesisError: If there are too few tasks.
@@ -108,13 +103,7 @@ class Plan:
 
 @dataclass
 class Far:
-    """How far a synthesis is.
-
-    Attributes:
-        done, total: Instances.
-        passed: Of those that are done.
-        turn: The last turn that anybody took.
-    """
+    """How far a synthesis is."""
 
     done: int
     total: int
@@ -127,7 +116,6 @@ class Synthesis:
     """What was made.
 
     Attributes:
-        makings: Each instance that was to be made.
         files: Name -> its file, of those that passed.
     """
 
@@ -166,19 +154,14 @@ async def make(
     num_at_once: int = 2,
     report: Callable[[Far], None] = lambda far: None,
 ) -> Synthesis:
-    """Make what a plan says; what was made before is read, what was begun goes on from the answers that are kept.
+    """Make what a plan says; what was made before is read, what was begun continues from the answers that are kept.
 
     Args:
-        plan: What is to be made.
         archive: Where proofs are recorded, and where it is kept what came of each.
-        chat: Asks the models.
-        model: Who plays the makers.
         roles: Role -> another model for it.
         out: Folder of the instances that pass; `INSTANCES` of the data folder if not given.
-        num_at_once: Instances at once.
-        report: Called after each turn and instance.
     Raises:
-        CallError: If a model does not answer; run it again to go on.
+        CallError: If a model does not answer; run it again to continue.
         SynthesisError: If the folder cannot be made, or what was kept of an instance cannot be read.
     """
     briefs = list(plan.briefs())
@@ -246,7 +229,6 @@ def _keep(made: Made, archive: Archive, path: Path, folder: Path) -> dict[str, A
 
 
 def proved(instance: Instance, ruling: Ruling, archive: Archive) -> Instance:
-    """The instance with its proof, which is recorded as an episode."""
     assert ruling.passed
     assert ruling.verdict is not None
     proof = record(archive, instance, ruling.verdict).to_json()

@@ -1,4 +1,4 @@
-"""The oracle: a planner that sees the world and acts by keys alone, to prove that an instance can be done.
+"""The oracle: a planner that sees the world and acts only by keys, to prove that an instance can be done.
 
     from interplay.explore.oracle.proving import prove
 

@@ -1,4 +1,4 @@
-"""Whether hops are real: a task is tried without the one it needs, players do nothing or anything, texts are read."""
+"""Examine whether hops are real: try a task without the one it needs, do nothing, act at random, and read the text."""
 
 from __future__ import annotations
 
@@ -39,12 +39,10 @@ class EdgeVerdict:
     """Whether one task needs the other.
 
     Attributes:
-        first, then: The tasks.
         verdict: `enforced` if the rules of the world prove that `then` is not reached without `first`; `open` if the oracle
             did so; else `no way found`: there may be one.
         tick: When `then` was reached without `first`.
         why: What proves it, or which way is open, in words.
-        way: The actions of an open way.
         episode: Id of its recording, if it was recorded.
     """
 
@@ -58,11 +56,9 @@ class EdgeVerdict:
 
     @property
     def enforced(self) -> bool:
-        """Whether that is proved."""
         return self.verdict == ENFORCED
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, without the actions."""
         values = {"first": self.first, "then": self.then, "verdict": self.verdict, "enforced": self.enforced}
         return values | {"tick": self.tick, "why": self.why, "episode": self.episode}
 
@@ -72,7 +68,6 @@ class Hops:
     """What was found of one instance.
 
     Attributes:
-        edges: Of the graph.
         depth: Tasks on the longest way through enforced edges, those that are proved.
         reached_at_start: Milestones that are reached before anybody acts.
         reached_by_noop: Milestone -> tick, of a player who does nothing.
@@ -91,7 +86,6 @@ class Hops:
 
     @property
     def leaks(self) -> bool:
-        """Whether the text says what a player should find out."""
         return self.leakage is not None and self.leakage >= LEAKS
 
     def to_json(self) -> dict[str, Any]:
@@ -246,5 +240,4 @@ def leaked(instance: Instance) -> tuple[tuple[str, ...], float | None]:
 
 
 def _words(text: str) -> list[str]:
-    """Words in lower case, without the s of many."""
     return [word.removesuffix("s") for word in re.findall(r"[a-z]+", text.lower())]

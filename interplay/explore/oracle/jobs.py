@@ -1,4 +1,4 @@
-"""Proving many instances, several at once."""
+"""Prove many instances, several at once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,7 @@ class Proved:
     """What came of one file.
 
     Attributes:
-        file: Of the instance.
-        verdict: What became of its milestones.
         proof: If it was solved.
-        seconds: That it took.
         hops: Whether its hops are real, if that was asked.
     """
 
@@ -38,7 +35,6 @@ class Proved:
     hops: Hops | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, without the actions."""
         milestones = [
             {"milestone": one.milestone, "verdict": "solved" if one.tick is not None else one.reason, "tick": one.tick}
             for one in self.verdict.milestones
@@ -58,13 +54,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class Job:
-    """One instance to prove: everything another process needs to know.
-
-    Attributes:
-        file: Of the instance.
-        hops: Whether to examine its hops too.
-        data, database: Of the archive.
-    """
+    """One instance to prove: everything another process needs to know."""
 
     file: Path
     hops: bool
@@ -83,11 +73,7 @@ def prove_files(
     """Prove instances, and record an episode of each that is solved.
 
     Args:
-        files: Of the instances.
-        archive: Where the episodes go.
-        hops: Whether to examine their hops too.
         processes: How many are proved at once; more than one needs a main module that is safe to import.
-        report: Called with each as it is done.
     Returns:
         In the order of `files`.
     Raises:
@@ -117,7 +103,6 @@ def _run(jobs: Sequence[Job], archive: interplay.record.Archive, processes: int)
 
 
 def _prove_apart(job: Job) -> Proved:
-    """A job in a process of its own."""
     archive = interplay.record.open(Path(job.data), database=job.database)
     try:
         return _prove(job, archive)

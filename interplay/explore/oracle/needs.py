@@ -1,4 +1,5 @@
-"""Proofs that one task needs another: all that could be had in a scene while the other is not done, by the rules of the world.
+"""Proofs that one task needs another: by the rules of the world, everything that can be had in a scene while the other is not
+done.
 
 Counts, distances, light, fuel and time are left out, and what is rare or slow counts as certain. So more is thought to be had
 than can be, and what is not among it cannot be had, whatever a player does.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,20 +53,7 @@ _ROOM = 4000
 _STATES = ("age", "level", "layers", "pickles", "type")
 """Properties of blocks on which depends what they leave."""
 _MADE = ("crafted", "smelted", "traded", "picked_up")
-"""Events of what is had."""
-_CHANGES = """
-#water #lava: #cobblestone #stone #obsidian; #ice: #water; #dirt: #grass_block #farmland; #grass_block: #dirt #mycelium
-#grass_block: #grass_path; #melon_stem: #melon #attached_melon_stem
-#mycelium: #dirt #grass_block; #coarse_dirt: #dirt; #sponge #water: #wet_sponge; #dead_bush: stick
-bucket #water: water_bucket; water_bucket: #water bucket; bucket #lava: lava_bucket; lava_bucket: #lava bucket
-bucket @cow: milk_bucket; milk_bucket: bucket; honey_bottle: glass_bottle; potion: glass_bottle
-#pumpkin: #carved_pumpkin pumpkin_seeds; #pumpkin_stem: #pumpkin #attached_pumpkin_stem
-#composter: bone_meal; bone_meal #grass_block: #grass #dandelion #poppy; #grass: #tall_grass; #fern: #large_fern
-#grass: wheat_seeds; #fern: wheat_seeds; #tall_grass: wheat_seeds; #large_fern: wheat_seeds; @chicken: egg; egg: @chicken
-#gravel: flint; #potatoes: poisonous_potato; #gilded_blackstone: gold_nugget; #brown_mushroom_block: brown_mushroom
-#red_mushroom_block: red_mushroom; mushroom_stew: bowl; rabbit_stew: bowl; beetroot_soup: bowl; suspicious_stew: bowl
-#twisting_vines: twisting_vines; #weeping_vines: weeping_vines
-"""
+_CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
 """What is needed: what comes of it, where the tables of the world do not say so; also what is rare."""
 
 
@@ -83,13 +72,11 @@ class Turn(NamedTuple):
 
 
 def turn(needs: Iterable[str], gives: Iterable[str], screen: str = "") -> Turn:
-    """All of some things give others."""
     return Turn(tuple(frozenset({one}) for one in needs), tuple(gives), screen)
 
 
 @cache
 def _turns() -> tuple[Turn, ...]:
-    """All of the tables and rules of the world."""
     return tuple(_drawn())
 
 
@@ -211,13 +198,11 @@ def proof(world: World, origin: Cell, first: Milestone, then: Milestone) -> str:
 
 
 def _stays(block: Block, had: set[str]) -> bool:
-    """Whether nothing removes a block."""
     firm = block.hardness is None or (block.resistance >= _FIRM and not block.name.endswith("anvil"))
     return firm and not any(breaks(block.name, tool) for tool in ("", *tools(had)))
 
 
 def _inside(world: World, origin: Cell, params: Any) -> list[Position]:
-    """Cells of a box with the block of a rule."""
     low, high = ([o + c for o, c in zip(origin, params[end], strict=True)] for end in ("min", "max"))
     cells = product(*(range(a, b + 1) for a, b in zip(low, high, strict=True)))
     return [(x, y, z) for x, y, z in cells if name_of(world.grid.get(x, y, z)) == params["object"]]

@@ -1,4 +1,4 @@
-"""From a rule back to what must be done for it: find, walk, mine, craft, smelt, trade, fight, place."""
+"""Plan backwards from a rule: find, walk, mine, craft, smelt, trade, fight, place."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ class Planner:
     Args:
         world: It is looked at and never changed.
         origin: Cell that the boxes and targets of rules count from.
-        rng: For whims of the hand.
-        avoid: A rule that must not hold on the way, as far as that can be helped.
+        avoid: A rule that must not hold on the way, where that is possible.
 
     Attributes:
         lacks: What was needed and is not to be had in this world.
@@ -153,7 +152,6 @@ class Planner:
         return self.body.sees(float(x), float(y), float(z), eye=eye)
 
     def _inside(self, params: Any) -> Acts:
-        """Walk, swim, dig or dive into a box."""
         body, cells = self.body, self._cells(params)
         for way in ("walk", "dive", "dig"):
             if way == "dive" and not (yield from self._open_water(cells)):
@@ -165,7 +163,6 @@ class Planner:
         return self._lack(f"a way into the box from {params['min']} to {params['max']}")
 
     def _open_water(self, cells: list[Position]) -> Acts:
-        """Mine the lid of the water above some cells."""
         lids = []
         for x, y, z in cells:
             if self.body.name(x, y, z) == "water":
@@ -178,7 +175,6 @@ class Planner:
         return False
 
     def _visible(self, params: Any) -> Acts:
-        """Stand where a block or mob is in sight, and look at it."""
         name = params["object"]
         places = self.sources.blocks(name)[:8]
         if params["kind"] == "mob":
@@ -194,7 +190,6 @@ class Planner:
     # Counts
 
     def _at_most(self, params: Any) -> Acts:
-        """Mine the blocks of a box, or kill its mobs, until few enough are left."""
         body = self.body
         if params["kind"] == "mob":
             while inside := self._mobs_inside(params):
@@ -218,7 +213,6 @@ class Planner:
         return [one for one, point in feet if cell(point) in cells]
 
     def _at_least(self, params: Any) -> Acts:
-        """Place blocks into a box."""
         body, name = self.body, params["object"]
         if params["kind"] == "mob":
             return self._lack(f"a way to bring {name} into the box")
@@ -231,7 +225,6 @@ class Planner:
         return (yield from self._place(name, cells, number))
 
     def _place(self, name: str, cells: list[Position], number: int) -> Acts:
-        """Get so many of a block, and place them into some cells."""
         body = self.body
         item = next((one for one in (name, name.replace("wall_", "")) if one in items.BY_NAME), None)
         if item is None and name in blocks.BY_NAME:
@@ -256,7 +249,6 @@ class Planner:
         return True
 
     def _event(self, params: Any) -> Acts:
-        """Do something to a block, an item or a mob so many times."""
         body, event, name = self.body, params["event"], params["object"]
 
         def lacking() -> int:
@@ -313,7 +305,6 @@ class Planner:
         return False
 
     def _pot(self, flower: str, cells: list[Position]) -> Acts:
-        """Put a flower into a pot of a box."""
         body = self.body
         pots = [one for one in cells if body.name(*one) == "flower_pot"]
         if not pots or not (yield from self.obtain(flower, 1)):
@@ -464,7 +455,6 @@ class Planner:
         return (yield from self._craft(item, count, doing))
 
     def _craft(self, item: str, count: int, doing: Doing) -> Acts:
-        """Get what a recipe takes, and make it."""
         body = self.body
         recipes = [  # not out of what is being obtained: ingots of nuggets of ingots
             recipe
@@ -509,7 +499,6 @@ class Planner:
         return (yield from set_down(self.body, name))
 
     def _smelt(self, item: str, count: int, doing: Doing) -> Acts:
-        """Get what is smelted and fuel, and smelt it."""
         body = self.body
         for kind, source in _smelted_from(item):
             if not self.can(source) or not (self.sources.blocks(kind) or self.can(kind)):
@@ -540,7 +529,6 @@ class Planner:
 
 
 def _fuel_for(number: int, fuel: str) -> int:
-    """How many pieces of a fuel smelt so many things."""
     return math.ceil(number * smelting.COOK_TICKS["furnace"] / items.item_named(fuel).fuel)
 
 

@@ -1,4 +1,4 @@
-"""Proving that an instance can be done: orders and whims are tried on copies of its world, milestone by milestone.
+"""Prove that an instance can be done: orders and whims are tried on copies of its world, one milestone after the other.
 
 What does not lead to its milestone is taken back, so a try costs no ticks of the episode. Where the author's order does not
 reach all milestones, other orders that the graph allows are tried.
@@ -6,15 +6,20 @@ reach all milestones, other orders that the graph allows are tried.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from blockworld import Action, World
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
+from interplay.errors import InterplayError
 from interplay.explore import rules
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.judging import Watch, judged
@@ -24,7 +29,6 @@ from interplay.explore.rules import Progress
 WHIMS = 3
 """Tries of one milestone from the same moment, each by another hand."""
 ORDERS = 4
-"""Of the milestones, the author's first."""
 _LAST = 3
 """Ticks kept to close a screen and say that one is done."""
 
@@ -34,7 +38,6 @@ class MilestoneVerdict:
     """What became of one milestone.
 
     Attributes:
-        milestone: Its id.
         tick: When it was reached, in steps from the beginning; None if it was not.
         reason: Why it was not: `not found within budget`, or `needs X, which this world lacks`; empty if it was.
     """
@@ -49,7 +52,6 @@ class Verdict:
     """What became of an instance.
 
     Attributes:
-        instance: Its name.
         milestones: In the author's order.
         actions: One a step, the last says that the player is done; what reached the milestones that were.
     """
@@ -60,17 +62,14 @@ class Verdict:
 
     @property
     def solved(self) -> bool:
-        """Whether all were reached within the budget."""
         return all(one.tick is not None for one in self.milestones)
 
     @property
     def reasons(self) -> list[str]:
-        """Why milestones were not reached."""
         return [one.reason for one in self.milestones if one.tick is None]
 
     @property
     def ticks(self) -> int:
-        """When the last one was."""
         return max((one.tick for one in self.milestones if one.tick is not None), default=0)
 
 
@@ -79,8 +78,6 @@ class Run:
     """One line of play.
 
     Attributes:
-        world: As it is now.
-        watch: Over its milestones.
         actions: What was done, one a step.
     """
 
@@ -90,16 +87,13 @@ class Run:
 
     @property
     def progress(self) -> Progress:
-        """What was reached."""
         return self.watch.progress
 
     @property
     def ticks(self) -> int:
-        """Steps since the beginning."""
         return len(self.actions)
 
     def fork(self) -> Run:
-        """A copy that goes its own way."""
         world = self.world.fork()
         return Run(world, self.watch.fork(world), list(self.actions))
 
@@ -123,13 +117,11 @@ class Run:
         return milestone.id in reached and forbidden not in reached
 
     def end(self) -> tuple[Action, ...]:
-        """All actions, and those that say that one is done."""
         closing = [Action(inventory=True), Action()] if self.world.screen is not None else [Action()]
         return (*self.actions, *closing, Action(esc=True))
 
 
 def begin(instance: Instance) -> Run:
-    """The world of an instance when its episode begins."""
     env = make(instance.task())
     assert isinstance(env, VoxelEnv)
     env.reset(seed=instance.seed)
@@ -139,7 +131,6 @@ def begin(instance: Instance) -> Run:
 
 
 def orders(instance: Instance) -> Iterator[list[Milestone]]:
-    """Orders of the milestones that the graph allows, the author's first."""
     milestones = judged(instance)
     yield milestones
     by_task = {one.task: one for one in milestones}
@@ -201,3 +192,49 @@ def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[
             needed = knows or f"needs {lack}, which this world lacks"
             reasons[milestone.id] = needed if lacks else "not found within budget"
     return run, {name: why for name, why in reasons.items() if name not in run.progress.reached}
+
+
+_MOST_BYTES = 10_000_000
+
+
+class ReplayError(InterplayError):
+    """A text that is no solution."""
+
+
+def packed(actions: Iterable[Action]) -> str:
+    """Actions as a text: JSON of runs of equal ones, each the number and the keys that differ from `Action()`; zlib, base 85.
+
+    >>> unpacked(packed([Action(), Action(forward=True)])) == [Action(), Action(forward=True)]
+    True
+    """
+    runs: list[list[Any]] = []
+    for action in actions:
+        keys = {name: value for name, value in action._asdict().items() if value != getattr(Action(), name)}
+        if runs and runs[-1][1] == keys:
+            runs[-1][0] += 1
+        else:
+            runs.append([1, keys])
+    return base64.b85encode(zlib.compress(json.dumps(runs, separators=(",", ":")).encode(), 9)).decode()
+
+
+def unpacked(text: str) -> list[Action]:
+    """The inverse of `packed`.
+
+    Raises:
+        ReplayError: If the text is anything else.
+    """
+    try:
+        unzip = zlib.decompressobj()
+        data = unzip.decompress(base64.b85decode(text), _MOST_BYTES)
+        if not unzip.eof:
+            raise ValueError("they are cut off, or too many")
+        return [Action(**keys) for number, keys in json.loads(data) for _ in range(number)]
+    except (ValueError, TypeError, zlib.error) as error:
+        raise ReplayError(f"the actions of a proof cannot be read: {error}\nProve the instance again.") from None
+
+
+def replayed(instance: Instance, actions: Iterable[Action]) -> dict[str, int]:
+    run = begin(instance)
+    for action in actions:
+        run.step(action)
+    return dict(run.progress.reached)

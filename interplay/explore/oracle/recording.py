@@ -1,9 +1,9 @@
-"""A proof: the actions that solve an instance, played in its task as any agent plays, recorded, and judged on the way."""
+"""Record a proof: the actions that solve an instance are played in its task as any agent plays, recorded, and judged."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,20 +13,16 @@ from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import PlayableEnv
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError
-from interplay.explore import rules
-from interplay.explore.evaluation.references import ORACLE
+from interplay.explore import judgement_cache, rules
 from interplay.explore.instance import Instance
-from interplay.explore.judgements import Judgement, keep
+from interplay.explore.judgement_cache import Judgement
 from interplay.explore.judging import Watch, of_instance
-from interplay.explore.oracle.proving import Verdict
-from interplay.explore.oracle.replaying import replayed
+from interplay.explore.oracle.proving import Verdict, replayed
+from interplay.explore.results.references import ORACLE
+from interplay.record import Archive, Episode
 from interplay.tasks import Task
 
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
-
 WAY_ROUND = "oracle, another way"
-"""Name of who records ways round edges."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +30,9 @@ class Proof:
     """That an instance can be done by keys.
 
     Attributes:
-        instance: Its name.
         content_hash: Of the version that was proved.
-        episode: Id of the recording.
-        task_hash: Of the task that it plays.
         ticks: When the last milestone was reached.
         milestones: Id -> tick, as judged while it was recorded.
-        semantics: What the rules mean.
-        world: Version of the world.
     """
 
     instance: str
@@ -54,7 +45,6 @@ class Proof:
     world: int
 
     def to_json(self) -> dict[str, Any]:
-        """As it stands in the `proofs` of an instance."""
         return asdict(self)
 
 
@@ -62,9 +52,7 @@ class Repeated:
     """Plays a list of actions, and judges the milestones before each: an agent of its own.
 
     Args:
-        instance: Whose task it plays.
         actions: One a step.
-        name: Of the agent.
     """
 
     observation = "pixels"
@@ -74,31 +62,22 @@ class Repeated:
         self._watch: Watch | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If it is of another task.
-        """
+        """Begin an episode."""
         if task.content_hash != self._instance.task().content_hash:
             raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
         self._watch, self._step = None, 0
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the environment, to judge by its world."""
         assert isinstance(env, VoxelEnv)
         self._watch = Watch(env.world, self._instance)
 
     @property
     def reached(self) -> dict[str, int]:
-        """Id -> tick of the milestones that were reached."""
         return {} if self._watch is None else self._watch.progress.reached
 
     def judgement(self, episode: Episode) -> Judgement:
-        """What was reached in the episode that it has just played."""
         assert self._watch is not None
-        progress = self._watch.progress
-        done = tuple(progress.milestones), progress.reached, progress.by_player
-        return Judgement(episode.id, self._instance.name, rules.VERSION, episode.num_steps, *done)
+        return self._watch.judgement(episode)
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
         """The next action; nothing when all are done."""
@@ -124,11 +103,7 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
 
 
 def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
-    """Record a way round an edge, for people who want to look at it; returns the id of the episode.
-
-    Raises:
-        InterplayError: As `record`.
-    """
+    """Record a way round an edge, for people who want to look at it; returns the id of the episode."""
     return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
 
 
@@ -146,5 +121,5 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
                 f"{instance.name}: the recording reached {player.reached}, and the plan {planned}\n"
                 "The world did not repeat itself; please report this with the instance."
             )
-        keep(archive.root, player.judgement(episode), instance)
+        judgement_cache.write(archive.root, player.judgement(episode), instance)
     return episode.id

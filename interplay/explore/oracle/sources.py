@@ -1,4 +1,4 @@
-"""What in a scene gives an item: blocks, things that lie there, chests, mobs, villagers. Only looked at, never changed."""
+"""Sources of items in a scene: blocks, things on the ground, chests, mobs, villagers. The world is only read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ _DRAWS = 24
 
 @lru_cache(maxsize=4096)
 def _left(state: int, tool: str | None, silk_touch: int) -> dict[str, float]:
-    """Item -> how many a block leaves, on average."""
     tag = {"Enchantments": [{"id": "silk_touch", "lvl": silk_touch}]} if silk_touch else None
     held = None if tool is None else Stack(tool, 1, 0, tag)
     rng, total = np.random.default_rng(0), dict[str, float]()
@@ -54,20 +53,17 @@ class Sources:
         return blocks[x : x + 2 * AROUND, z : z + 2 * AROUND, y : y + 2 * UP_AND_DOWN], (x, y, z)
 
     def cells_of(self, states: set[int]) -> list[Position]:
-        """Cells around the player with one of some states, the nearest first."""
         window, (x, y, z) = self._window()
         found = [(x + dx, y + dy, z + dz) for dx, dz, dy in np.argwhere(np.isin(window, list(states))).tolist()]
         me = self._world.player
         return sorted(found, key=lambda cell: math.dist((me.x, me.y + 1, me.z), (cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5)))
 
     def states(self) -> list[int]:
-        """States that there are around the player."""
         if self._seen[0] != self._world.ticks:
             self._seen = (self._world.ticks, np.flatnonzero(np.bincount(self._window()[0].ravel())).tolist())
         return self._seen[1]
 
     def blocks(self, name: str) -> list[Position]:
-        """Cells with a block of this name, the nearest first."""
         return self.cells_of({state for state in self.states() if name_of(state) == name})
 
     def mined(self, item: str, tool: Stack | None) -> dict[int, float]:
@@ -76,12 +72,10 @@ class Sources:
         return {state: number for state, number in found.items() if number}
 
     def lies(self, item: str) -> bool:
-        """Whether some of it lies there."""
         rows = self._world.entities
         return any(ITEMS[row["item"]].name == item for row in rows[rows["kind"] == ITEM])
 
     def containers(self, item: str) -> list[Position]:
-        """Chests, barrels and furnaces that hold it."""
         return [
             place
             for place, one in self._world.containers.items()
@@ -89,7 +83,6 @@ class Sources:
         ]
 
     def mobs(self, name: str) -> list[int]:
-        """Ids of the living mobs of a kind, the nearest first."""
         rows, me = self._world.entities, self._world.player
         alive = rows[(rows["kind"] == KIND.get(name, -2)) & (rows["health"] > 0)]
         return [int(row["id"]) for row in sorted(alive, key=lambda row: math.dist((row["x"], row["z"]), (me.x, me.z)))]
@@ -120,7 +113,6 @@ class Sources:
         return self._loot[key]
 
     def sold(self, item: str) -> Iterator[tuple[int, trades.Offer]]:
-        """Villagers and their open offers of an item."""
         for villager in self.mobs("villager"):
             for offer in self._world.extras.get(villager, {}).get("offers", ()):
                 if offer["sell"][0] == item and trades.is_open(offer):

@@ -1,1 +1,1 @@
-"""The report of BEDD: its tables and figures recomputed from recorded answers, beside the published numbers."""
+"""The BEDD report: its tables and figures recomputed from recorded answers, beside the published numbers."""

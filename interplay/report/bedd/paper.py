@@ -1,4 +1,4 @@
-"""BEDD's published numbers, to be set beside ours; the numbers themselves are data, in `paper.toml`."""
+"""Published numbers of BEDD, from `paper.toml`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ FILE = Path(__file__).with_name("paper.toml")
 
 @cache
 def paper() -> Mapping[str, Any]:
-    """Everything in `paper.toml`."""
     return MappingProxyType(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from math import sqrt
+from typing import Any
+
+from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.report.bedd.agents import boards_of, focus_agents, rating_section, resampling_of
+from interplay.report.bedd.demonstrations import Effort, proxy_section
 from interplay.report.bedd.factors import factor_section
-from interplay.report.bedd.methods import methods_table
+from interplay.report.bedd.paper import paper, published
+from interplay.report.bedd.ratings import boards_of, focus_agents, methods_table, rating_section, resampling_of
+from interplay.report.bedd.reasons import among, by_agent, by_task, read
 from interplay.report.bedd.tasks import Forms, data_section, timing_section
-from interplay.report.bedd.texts import texts
-from interplay.report.efforts import Effort
-from interplay.report.inconsistencies import inconsistency_section
-from interplay.report.proxies import proxy_section
-from interplay.report.reading import among, by_agent, by_task, read
-from interplay.report.table import Report, Section
+from interplay.report.bedd.texts import text_blocks
+from interplay.report.statistics import anova_from_summaries
+from interplay.report.table import Report, Section, Table, text_columns
+from interplay.store import Database
 from interplay.store.answers import FullAnswer, full_answers, judged_definitions, num_full_answers
-
-if TYPE_CHECKING:
-    from sqlalchemy.orm import Session
-
-    from interplay.store import Database
+from interplay.tasks import Task, builtin_suites
 
 
 class NothingToReportError(InterplayError):
@@ -31,30 +30,22 @@ class NothingToReportError(InterplayError):
 def database_report(
     database: Database,
     *,
-    agents: Sequence[str] | None = None,
-    efforts: Sequence[Effort] = (),
-    effort_source: str = "",
-    seed: int = 0,
     on_begin: Callable[[int], Callable[[], None]] = lambda total: lambda: None,
+    **options: Any,
 ) -> Report:
     """The whole report on the answers of a database, read as they are at one moment.
 
     Args:
         on_begin: Called with the number of answers; what it returns is called after each.
-        Others, and errors: As `bedd_report`.
+        options: As of `bedd_report`, as are the errors.
     """
     with database.read() as session:
         on_answer = on_begin(num_full_answers(session))
-        return bedd_report(
-            full_answers(session), forms(session), agents=agents, efforts=efforts, effort_source=effort_source, seed=seed,
-            on_answer=on_answer,
-        )  # fmt: skip
+        return bedd_report(full_answers(session), forms(session), on_answer=on_answer, **options)
 
 
 def forms(session: Session) -> Forms:
     """Task id -> questions: of the version that answers are about, else of the built-in task."""
-    from interplay.tasks import Task, builtin_suites
-
     known = {task.id: task.questions for suite in builtin_suites() for task in suite.tasks}
     return known | {id: Task.from_json(definition).questions for id, definition in judged_definitions(session).items()}
 
@@ -74,11 +65,9 @@ def bedd_report(
     Args:
         answers: Those that count, in the order of the log.
         forms: Task id -> questions.
-        agents: Agents to look at; by default the paper's six as far as they were judged, then the best.
-        efforts: Demonstrations, counted.
+        agents: Agents to look at; by default those of the paper's six that were judged, then the best.
         effort_source: Where those come from, in words.
         seed: Of the bootstrap behind the ratings' intervals.
-        on_answer: Called after each answer was read.
     Raises:
         NothingToReportError: If there is no answer.
         NotFoundError: If one of `agents` was never judged.
@@ -102,17 +91,17 @@ def bedd_report(
     sections = [
         data_section(tasks, readings, forms, among(readings, focus), focus),
         timing_section(tasks),
-        Section("by-task", "Reasons by task", ("Words of judges, task by task.",), list(texts(tasks, "tasks"))),
+        Section("by-task", "Reasons by task", ("Words of judges, task by task.",), list(text_blocks(tasks, "tasks"))),
         Section(
             "by-agent",
             "Reasons by agent",
             ("Words of judges in all comparisons of an agent, those it won and those it lost.",),
-            list(texts(groups, "agents", roster)),
+            list(text_blocks(groups, "agents", roster)),
         ),
         rating_section(boards, resampling, focus, roster, methods_table(boards.overall, tasks, forms)),
         factor_section(tasks, forms, focus, roster),
         proxy_section(efforts, effort_source),
-        inconsistency_section(),
+        _inconsistency_section(),
     ]
     times = [reading.answer.created_at for reading in readings]
     facts = (
@@ -134,3 +123,34 @@ def bedd_report(
 
 def _days(first: str, last: str) -> str:
     return first if first == last else f"{first} to {last}"
+
+
+def _inconsistency_section() -> Section:
+    """Where the published numbers disagree with each other, so that nobody looks for a match there."""
+    tasks = paper()["tasks"]
+    statistic, p = anova_from_summaries(
+        {name: (row["comparisons"], row["words_mean"], row["words_se"]) for name, row in tasks.items()}
+    )
+    total_s, comparisons = sum(row["total_s"] for row in tasks.values()), published("overall", "comparisons")
+    again = {
+        "statistic": statistic,
+        "p": p,
+        "error_s": tasks["FindCave"]["seconds_sd"] / sqrt(tasks["FindCave"]["comparisons"]),
+        "minutes": total_s / comparisons / 60,
+        "total_s": total_s,
+        "comparisons": comparisons,
+        "hours": total_s / 3600,
+        "demonstration_hours": sum(row["hours"] for row in paper()["demonstrations"].values()),
+    }
+    said = (
+        "The columns beside our numbers show these values as they are printed. So a difference there may be an error of "
+        "the paper.",
+    )
+    table = Table(
+        "paper-inconsistencies",
+        "Printed and computed again",
+        text_columns("what", "printed", "what other printed numbers say"),
+        tuple((one["what"], one["printed"], one["follows"].format(**again)) for one in paper()["inconsistencies"]),
+        "Computed for this report from the paper's own numbers.",
+    )
+    return Section("inconsistencies", "Where the paper disagrees with itself", said, (table,))

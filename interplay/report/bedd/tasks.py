@@ -8,17 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from interplay.report.bedd.counts import points_per_answer
 from interplay.report.bedd.paper import published
-from interplay.report.counts import points_per_answer
+from interplay.report.bedd.reasons import SENTIMENTS, Groups, Reading, sentiment_counts
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads
-from interplay.report.reading import Groups, Reading
-from interplay.report.sentiment import SENTIMENTS, sentiment_counts
 from interplay.report.statistics import describe, spread
-from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
+from interplay.report.table import Cell, Column, Figure, Measured, Section, Table, count_columns, number_columns
 from interplay.tasks import Question
 
 Forms = Mapping[str, Sequence[Question]]
-"""Task id -> the questions of its form."""
 
 
 def data_section(
@@ -27,9 +25,7 @@ def data_section(
     """Comparisons, hours, words and sentiment by task; points and judges.
 
     Args:
-        groups: By task.
         of_focus: Comparisons between two of the agents looked at.
-        focus: Those agents.
     """
     return Section(
         "data",
@@ -45,7 +41,6 @@ def data_section(
 
 
 def timing_section(groups: Groups) -> Section:
-    """How long a comparison took: table 5."""
     rows = []
     for name, readings in [*groups.items(), ("all", [each for group in groups.values() for each in group])]:
         seconds, total_s = describe(_seconds(readings)), sum(_seconds(readings))
@@ -69,12 +64,7 @@ def timing_section(groups: Groups) -> Section:
         (
             Column("task"),
             Column("answers", "count"),
-            Column("mean (s)", "number"),
-            Column("median (s)", "number"),
-            Column("standard deviation (s)", "number"),
-            Column("standard error (s)", "number"),
-            Column("total (s)", "number"),
-            Column("total (h)", "number"),
+            *number_columns("mean (s)", "median (s)", "standard deviation (s)", "standard error (s)", "total (s)", "total (h)"),
         ),
         tuple(rows),
         "Time from the moment a match is shown to its answer. The paper calls its ± a standard error. Here it stands beside "
@@ -96,7 +86,6 @@ def timing_section(groups: Groups) -> Section:
 
 
 def _seconds(readings: Sequence[Reading]) -> list[float]:
-    """How long answers took, seconds, where that is known."""
     return [reading.answer.duration_s for reading in readings if reading.answer.duration_s is not None]
 
 
@@ -123,7 +112,7 @@ def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:
             Column("comparisons", "count"),
             Column("hours", "number", 1),
             Column("words", "count"),
-            *(Column(f"{each} (%)", "number") for each in SENTIMENTS),
+            *number_columns(*(f"{each} (%)" for each in SENTIMENTS)),
         ),
         tuple(rows),
         "Hours are the sum of the times from showing a match to its answer. Words are those of the reasons. Sentiments are "
@@ -176,11 +165,7 @@ def _points_table(groups: Groups, forms: Forms) -> Table:
         "Single judgements by task",
         (
             Column("task"),
-            Column("answers", "count"),
-            Column("direct questions", "count"),
-            Column("comparative questions", "count"),
-            Column("judgements per answer", "count"),
-            Column("judgements", "count"),
+            *count_columns("answers", "direct questions", "comparative questions", "judgements per answer", "judgements"),
         ),
         tuple(rows),
         "One for the overall question, one for each direct and each comparative question of the form.",

@@ -1,4 +1,4 @@
-"""What judges wrote: lengths and sentiment, by any grouping (BEDD's tables 6 to 9 and the tests of its section 5)."""
+"""Reasons that judges wrote: lengths and sentiment by group (tables 6 to 9 of BEDD and the tests of its section 5)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 from interplay.rank.normal import Z95
 from interplay.report.bedd.paper import published, published_pair
+from interplay.report.bedd.reasons import SENTIMENTS, Groups, Reading, sentiment_counts
 from interplay.report.plots import plot_intervals, plot_sentiments
-from interplay.report.reading import Groups, Reading
-from interplay.report.sentiment import SENTIMENTS, sentiment_counts
 from interplay.report.statistics import Anova, anova, chi_square, describe, pairwise_chi_square
-from interplay.report.table import Cell, Column, Figure, Measured, Table
+from interplay.report.table import Cell, Column, Figure, Measured, Table, count_columns, number_columns
 
 _OVERLAP = " An answer is about two agents, so it can be in two groups. The tests treat groups as independent."
 
@@ -57,13 +56,7 @@ def anova_tables(groups: Groups, kind: str) -> list[Table]:
     overall = Table(
         f"anova-{kind}",
         f"Does the length differ between {kind}? One-way ANOVA",
-        (
-            Column("length in"),
-            Column("F", "number"),
-            Column("df between", "count"),
-            Column("df within", "count"),
-            Column("p", "p"),
-        ),
+        (Column("length in"), Column("F", "number"), *count_columns("df between", "df within"), Column("p", "p")),
         tuple(
             (
                 unit,
@@ -97,9 +90,7 @@ def anova_tables(groups: Groups, kind: str) -> list[Table]:
                 f"Which {kind} differ in {unit}? Tukey's HSD",
                 (
                     Column("pair"),
-                    Column(f"difference ({unit})", "number"),
-                    Column("95 % from", "number"),
-                    Column("95 % to", "number"),
+                    *number_columns(f"difference ({unit})", "95 % from", "95 % to"),
                     Column("p", "p"),
                     Column("significant"),
                 ),
@@ -112,7 +103,6 @@ def anova_tables(groups: Groups, kind: str) -> list[Table]:
 
 
 def sentiment_table(groups: Groups, kind: str) -> Table:
-    """Counts and shares of sentiment classes: tables 2 and 6 by task, 3 and 8 by agent."""
     rows = []
     for name, readings in groups.items():
         counts = sentiment_counts(reading.sentiment for reading in readings)
@@ -128,8 +118,8 @@ def sentiment_table(groups: Groups, kind: str) -> Table:
         (
             Column(_one(kind)),
             Column("answers", "count"),
-            *(Column(each, "count") for each in SENTIMENTS),
-            *(Column(f"{each} (%)", "number") for each in SENTIMENTS),
+            *count_columns(*SENTIMENTS),
+            *number_columns(*(f"{each} (%)" for each in SENTIMENTS)),
             Column("by “right” (%)", "number", 1),
         ),
         tuple(rows),
@@ -140,7 +130,6 @@ def sentiment_table(groups: Groups, kind: str) -> Table:
 
 
 def sentiment_figure(groups: Groups, kind: str) -> Figure:
-    """Stacked shares."""
     records: list[dict[str, Any]] = []
     for name, readings in groups.items():
         counts = sentiment_counts(reading.sentiment for reading in readings)
@@ -157,7 +146,6 @@ def sentiment_figure(groups: Groups, kind: str) -> Figure:
 
 
 def length_figure(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Figure:
-    """Mean words with 95 % intervals."""
     records = []
     for name, readings in groups.items():
         words = describe([reading.num_words for reading in readings])
@@ -204,7 +192,6 @@ def sentiment_tests(groups: Groups, kind: str) -> list[Table]:
 
 
 def pair_table(counts: dict[str, tuple[int, int, int]], kind: str, caveat: str = "") -> Table:
-    """Chi-square of every pair with the paper's beside it."""
     section = f"{_one(kind)}_sentiment"
     rows = []
     pairs = pairwise_chi_square(counts)
@@ -229,7 +216,7 @@ def pair_table(counts: dict[str, tuple[int, int, int]], kind: str, caveat: str =
     )
 
 
-def texts(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterable[Table | Figure]:
+def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterable[Table | Figure]:
     """All of the above, in reading order.
 
     Args:
@@ -259,10 +246,8 @@ def _published_difference(paper: Any, a: str, b: str) -> dict[str, float]:
 
 
 def _one(kind: str) -> str:
-    """The singular of "tasks" and "agents"."""
     return kind.removesuffix("s")
 
 
 def _place(kind: str, of_tasks: int, of_agents: int) -> str:
-    """The paper's table."""
     return f"table {of_tasks if kind == 'tasks' else of_agents}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,37 +15,8 @@ LEAST = 10
 """Plays that a map needs."""
 MOST = 5_000
 """Plays in a map; of more some are drawn."""
-PAPER: dict[str, Any] = {
-    "n_components": 2,
-    "perplexity": 30.0,
-    "early_exaggeration": 12.0,
-    "learning_rate": 200.0,
-    "max_iter": 1000,
-    "n_iter_without_progress": 300,
-    "min_grad_norm": 1e-7,
-    "metric": "euclidean",
-    "init": "pca",
-    "method": "barnes_hut",
-    "angle": 0.5,
-}
-"""Of `sklearn.manifold.TSNE`; `max_iter` was called `n_iter` then. Features are taken as they are, not scaled.
-
-Differences: scikit-learn 1.0.1, which the paper used, began with the plain principal components; since 1.2 they are scaled to a
-standard deviation of 0.0001 first, which is what t-SNE's authors advise.
-"""
-PLACING: dict[str, Any] = {
-    "perplexity": 5,
-    "initialization": "median",
-    "k": 25,
-    "learning_rate": 0.1,
-    "early_exaggeration_iter": 0,
-    "exaggeration": 1.5,
-    "n_iter": 250,
-    "final_momentum": 0.8,
-    "max_grad_norm": 0.25,
-}
-"""Of openTSNE's `TSNEEmbedding.transform`, its own defaults: each new point is moved alone, and the map stays as it is. `k` and
-`perplexity` are less where the map has fewer points."""
+PARAMETERS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tsne.toml").read_text(encoding="utf-8"))
+PAPER, PLACING = PARAMETERS["paper"], PARAMETERS["placing"]
 
 
 @dataclass(frozen=True)
@@ -71,10 +44,6 @@ class Nearness:
     placed: float
     among: float
 
-    def to_json(self) -> dict[str, float]:
-        """JSON values."""
-        return asdict(self)
-
 
 def perplexity_for(num: int) -> float:
     """The paper's perplexity, or a third of the points where there are too few for it.
@@ -91,8 +60,6 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
     Args:
         features: float64, shape (n, number of features), n at least `LEAST`.
         seed: Of its random draws; one thread computes, so that the same features give the same map.
-    Raises:
-        InterplayError: If scikit-learn is not installed.
     """
     try:
         import sklearn

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from interplay.report.crowdplay.plays import OWN, Play
 from interplay.report.crowdplay.quality import Quality
-from interplay.report.table import Cell, Column, Section, Table
+from interplay.report.table import Cell, Column, Section, Table, count_columns, number_columns
 
 
 def hours_section(plays: Sequence[Play], quality: Quality) -> Section:
-    """How much was played, of what, by whom."""
     people = [play for play in plays if play.is_person]
     channels = sorted({play.channel for play in people}, key=lambda name: (name == OWN, name))
     said = (
@@ -27,9 +26,8 @@ def _hours(people: Sequence[Play], channels: Sequence[str], quality: Quality) ->
     columns = (
         Column("task"),
         Column("plays", "count"),
-        *(Column(f"{channel} (h)", "number") for channel in channels),
-        Column("total (h)", "number"),
-        Column("good (h)", "number"),
+        *number_columns(*(f"{channel} (h)" for channel in channels)),
+        *number_columns("total (h)", "good (h)"),
     )
 
     def row(name: str, part: Sequence[Play]) -> tuple[Cell, ...]:
@@ -88,9 +86,7 @@ def _actors(plays: Sequence[Play]) -> Table:
         "Who played",
         (
             Column("kind"),
-            Column("different ones", "count"),
-            Column("episodes", "count"),
-            Column("steps", "count"),
+            *count_columns("different ones", "episodes", "steps"),
             Column("hours", "number"),
             Column("not readable", "count"),
         ),

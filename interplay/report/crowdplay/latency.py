@@ -9,7 +9,7 @@ import numpy as np
 from interplay.report.crowdplay.plays import Play
 from interplay.report.plots import SPREAD_CAPTION, plot_shares_below, plot_spreads
 from interplay.report.statistics import spread
-from interplay.report.table import Cell, Column, Figure, Section, Table
+from interplay.report.table import Cell, Column, Figure, Section, Table, count_columns
 
 LEVELS = (5, 25, 50, 75, 95, 99)
 PAPER_MS = 116
@@ -48,8 +48,7 @@ def latency_section(plays: Sequence[Play]) -> Section:
         "Latency by task, percentiles",
         (
             Column("task"),
-            Column("plays", "count"),
-            Column("inputs", "count"),
+            *count_columns("plays", "inputs"),
             *(Column(f"{level} % (ms)", "number", 1) for level in LEVELS),
             Column("median (steps)", "number", 1),
         ),

@@ -15,7 +15,7 @@ from interplay.report.crowdplay.embedding import LEAST, MOST, PAPER, PLACING, Ma
 from interplay.report.crowdplay.plays import Play
 from interplay.report.crowdplay.quality import Quality
 from interplay.report.plots import plot_map
-from interplay.report.table import Column, Figure, Section, Table
+from interplay.report.table import Column, Figure, Section, Table, number_columns, text_columns
 
 _MOST_GROUPS = 10
 
@@ -45,7 +45,6 @@ def maps_section(plays: Sequence[Play], quality: Quality, shares: dict[str, list
 
     Args:
         shares: Id of a world -> names of its statistics that are shares: the features of behaviour.
-        seed: Of the maps.
     """
     said = [
         "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their "
@@ -133,7 +132,6 @@ def _map(
     placed: Sequence[Play] = (),
     near: list[_Near] | None = None,
 ) -> _Made | None:
-    """A map, or None of too few plays."""
     fit = [play for play in plays if all(share in play.held.statistics for share in shares)]
     left_out = len(plays) - len(fit)
     if len(fit) < LEAST:
@@ -225,11 +223,9 @@ def _nearness_table(near: Sequence[_Near]) -> Table:
         "map-distances",
         "How near agents are to people",
         (
-            Column("map"),
-            Column("agent"),
+            *text_columns("map", "agent"),
             Column("plays", "count"),
-            Column("agent to nearest person", "number", 3),
-            Column("person to nearest person", "number", 3),
+            *number_columns("agent to nearest person", "person to nearest person", digits=3),
         ),
         tuple(near),
         "Mean Euclidean distance in the space of the features. A map shows an agent beside the people most like it, however "

@@ -1,4 +1,4 @@
-"""What the report is made of: every owner of every seat of every recording, with what its file says of actions and latency."""
+"""Plays: every owner of every seat of every recording, with the actions and latencies of its file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +14,10 @@ import pyarrow.compute as pc
 
 from interplay.errors import InterplayError
 from interplay.record import Archive, Episode
+from interplay.store.episodes import Condition
 from interplay.store.played import PlayedSeat, played_seats
 from interplay.store.uploads import task_definitions
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.store.episodes import Condition
 
 OWN = "own visit"
 """The channel of people who opened the page by themselves, in no study."""
@@ -30,8 +28,6 @@ class Play:
     """What one owner did in one seat of one episode.
 
     Attributes:
-        held: As the catalogue has it.
-        task: As it was then.
         actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held.
             Empty where the file could not be read.
         latencies_ms: float64: of each input, from the painted frame on which it was made until it took effect.
@@ -46,12 +42,10 @@ class Play:
 
     @property
     def is_person(self) -> bool:
-        """Whether a person acted."""
         return self.held.kind == "human"
 
     @property
     def channel(self) -> str:
-        """Through which they came, in a word."""
         return self.held.channel or OWN
 
     @property
@@ -88,11 +82,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 
 
 def read_plays(archive: Archive, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Play]:
-    """Every play of an archive, oldest first.
-
-    Args:
-        on_file: Told how many of how many files were read.
-    """
+    """Every play of an archive, oldest first."""
     with archive.database.read() as session:
         seats = played_seats(session)
         definitions = task_definitions(session, {one.task_hash for one in seats})
@@ -167,11 +157,7 @@ def _moved(part: pa.Array) -> float:
 
 
 def latencies(steps: pa.Table, seat: str) -> np.ndarray:
-    """Latency of each input of a seat, ms, float64: rows repeat the input that is in force, so each counts where it is new.
-
-    Args:
-        steps: Rows of an episode.
-    """
+    """Latency of each input of a seat, ms, float64: rows repeat the input that is in force, so each counts where it is new."""
     received, latency = (
         steps.column(f"input.{seat}.{part}").to_numpy(zero_copy_only=False).astype(np.float64)
         for part in ("received_us", "latency_ms")

@@ -1,4 +1,4 @@
-"""Which plays are good data: those in which somebody did what the task asked for, by a stated rule."""
+"""Which plays are good data: by a stated rule, those in which the player did what the task asked for."""
 
 from __future__ import annotations
 
@@ -26,16 +26,13 @@ class Quality:
     of_variants: Mapping[tuple[str, str], tuple[Condition, ...]] = field(default_factory=dict)
 
     def conditions(self, play: Play) -> tuple[Condition, ...]:
-        """What a play must reach."""
         return self.given or self.of_variants.get((play.held.task, play.held.variant or ""), ())
 
     def is_good(self, play: Play) -> bool:
-        """Whether it reaches that."""
         return meets(play, self.conditions(play))
 
     @property
     def in_words(self) -> str:
-        """The rule, as captions say it."""
         if self.given:
             return f"plays with {_words(self.given)}."
         if not self.of_variants:
@@ -57,7 +54,6 @@ def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[
 
     Args:
         studies: Every version that people took part in.
-        shares: Names of statistics that are shares.
         given: A rule of one's own, in place of these.
     """
     known = set(shares)

@@ -35,8 +35,6 @@ def crowdplay_report(
 
     Args:
         quality: Conditions such as `inside_out >= 0.8` that make a play good; what studies ask for, when there are none.
-        seed: Of the maps.
-        on_file: Told how many of how many recordings were read.
     Raises:
         NothingPlayedError: If there is no recording.
         RecordingError: If a condition cannot be read, or compares texts.

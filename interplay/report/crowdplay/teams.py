@@ -10,7 +10,7 @@ import numpy as np
 from interplay.report.crowdplay.plays import Play
 from interplay.report.plots import plot_intervals
 from interplay.report.statistics import mean_interval
-from interplay.report.table import Cell, Column, Figure, Section, Table
+from interplay.report.table import Cell, Column, Figure, Section, Table, number_columns, text_columns
 from interplay.wording import amount
 
 
@@ -18,9 +18,7 @@ class Team(NamedTuple):
     """One game of several seats.
 
     Attributes:
-        task, title: What was played.
         pairing: Who played, in words, whatever their seats.
-        scores: Seat -> what was earned in it.
     """
 
     task: str
@@ -30,7 +28,6 @@ class Team(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Of the team: the mean of its seats."""
         return float(np.mean(list(self.scores.values())))
 
 
@@ -55,7 +52,6 @@ def teams(plays: Sequence[Play]) -> list[Team]:
 
 
 def teams_section(plays: Sequence[Play]) -> Section:
-    """Mean score of every pairing, task by task."""
     found = teams(plays)
     if not found:
         return Section("teams", "Teams", ("No game of several seats was recorded here, so there are no teams to compare.",))
@@ -88,14 +84,9 @@ def teams_section(plays: Sequence[Play]) -> Section:
         "teams",
         "Score of a team by pairing",
         (
-            Column("task"),
-            Column("pairing"),
+            *text_columns("task", "pairing"),
             Column("games", "count"),
-            Column("mean", "number"),
-            Column("from", "number"),
-            Column("to", "number"),
-            Column("median", "number"),
-            Column("difference of the seats, mean", "number"),
+            *number_columns("mean", "from", "to", "median", "difference of the seats, mean"),
         ),
         tuple(rows),
         "A team's score is the mean of what its seats earned, so that games which give both the same and games which do not "
@@ -107,7 +98,6 @@ def teams_section(plays: Sequence[Play]) -> Section:
 
 
 def _of_task(part: Sequence[Team]) -> list[dict[str, Any]]:
-    """Records of pairings, the one with most games first."""
     groups: dict[str, list[Team]] = {}
     for team in part:
         groups.setdefault(team.pairing, []).append(team)

@@ -10,26 +10,20 @@ from interplay.report.crowdplay.plays import Play
 from interplay.report.crowdplay.quality import Quality
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads
 from interplay.report.statistics import SIGNIFICANCE, describe, mann_whitney, spread
-from interplay.report.table import Column, Figure, Section, Table
+from interplay.report.table import Column, Figure, Section, Table, number_columns, text_columns
 
 FEW = 8
 """People of a treatment from which on its distribution is worth a look."""
 
 
 class Given(NamedTuple):
-    """What one person gave under one treatment.
-
-    Attributes:
-        good_s: Seconds of good plays.
-        total_s: Seconds of all their plays.
-    """
+    """What one person gave under one treatment."""
 
     good_s: float
     total_s: float
 
     @property
     def share(self) -> float:
-        """Good seconds of all, 0 to 1."""
         return self.good_s / self.total_s if self.total_s else 0.0
 
 
@@ -58,7 +52,6 @@ def treatments(plays: Sequence[Play], quality: Quality) -> dict[tuple[str, str],
 
 
 def treatments_section(plays: Sequence[Play], quality: Quality) -> Section:
-    """Good data by treatment, and every pair of treatments compared."""
     found = treatments(plays, quality)
     if not found:
         return Section(
@@ -121,11 +114,14 @@ def _amounts(number: int, what: str, groups: dict[str, list[Given]]) -> Table:
         (
             Column("treatment"),
             Column("people", "count"),
-            Column("all, mean (s)", "number", 1),
-            Column("good, mean (s)", "number", 1),
-            Column("good, median (s)", "number", 1),
-            Column("good share, mean (%)", "number", 1),
-            Column("good share, median (%)", "number", 1),
+            *number_columns(
+                "all, mean (s)",
+                "good, mean (s)",
+                "good, median (s)",
+                "good share, mean (%)",
+                "good share, median (%)",
+                digits=1,
+            ),
         ),
         tuple(rows),
         "Over people who played at all; visits without a recorded game are not in it. A person who came to a study twice "
@@ -139,15 +135,11 @@ def _tests(number: int, what: str, id: str, label: str, values: dict[str, list[f
         f"treatments-{number}-{id}-pairs",
         f"{what}: {label}, pairs of treatments (table {'3' if id == 'seconds' else '4'})",
         (
-            Column("first"),
-            Column("second"),
-            Column("people", "text"),
+            *text_columns("first", "second", "people"),
             Column("U", "mixed", 1),
             Column("p", "p"),
             Column("p corrected", "p"),
-            Column("chance that the first is higher", "number"),
-            Column("from", "number"),
-            Column("to", "number"),
+            *number_columns("chance that the first is higher", "from", "to"),
             Column("significant"),
         ),
         tuple(

@@ -8,9 +8,9 @@ from typing import Any, cast
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.explore.evaluation.boards import Board
-from interplay.explore.evaluation.kept import Kept
-from interplay.explore.evaluation.ratings import METHODS, Ratings
+from interplay.explore.results.boards import Board
+from interplay.explore.results.cache import ResultCache
+from interplay.explore.results.pairs import METHODS, Ratings
 from interplay.rank.ranking import Method
 from interplay.web.judging.board import METHOD_TEXTS, board_view
 from interplay.web.rendering import explore_suite, render
@@ -38,7 +38,7 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
-    kept: Kept = request.app.state.explore_kept
+    kept: ResultCache = request.app.state.explore_kept
     boards = kept.boards()
     examples = request.app.state.examples
     is_example = examples.are_there and not boards and not board

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 
-from interplay.explore import judgements, published
+from interplay.explore import judgement_cache, published
 from interplay.explore.instance import Instance
-from interplay.explore.judgements import Judgement
+from interplay.explore.judgement_cache import Judgement
 from interplay.play.beside.films import LATER, NOW, SOON, Films
 from interplay.record import Archive
 from interplay.tasks import Task
@@ -29,11 +29,11 @@ class Milestones(Films):
 
     def is_made(self, episode_id: str) -> bool:
         """Whether it is known what was reached."""
-        return judgements.kept(self._archive.root, episode_id) is not None
+        return judgement_cache.read(self._archive.root, episode_id) is not None
 
     def reached(self, episode_id: str) -> Judgement | None:
         """What was reached; None where it is not known yet, and then it soon is."""
-        judgement = judgements.kept(self._archive.root, episode_id)
+        judgement = judgement_cache.read(self._archive.root, episode_id)
         if judgement is None:
             self.wanted(episode_id, SOON)
         return judgement
@@ -68,7 +68,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":
         raise refusal(409, progress.reason.partition("\n")[0])
-    judgement = judgements.kept(archive.root, episode.id)
+    judgement = judgement_cache.read(archive.root, episode.id)
     if judgement is None:
         how_far = {"episode": episode.id, "state": progress.state, "share": round(progress.share, 3)}
         return JSONResponse(how_far, 202, {"Cache-Control": "no-store", "Retry-After": "1"})

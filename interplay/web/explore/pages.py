@@ -9,8 +9,8 @@ from fastapi.responses import Response
 
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result
-from interplay.explore.evaluation.references import ORACLE
 from interplay.explore.instance import Instance
+from interplay.explore.results.references import ORACLE
 from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
 from interplay.web.explore.boards import board_of

@@ -10,12 +10,12 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 
 from interplay.errors import NotFoundError
-from interplay.explore import judgements
-from interplay.explore.evaluation.account import account
+from interplay.explore import judgement_cache
 from interplay.explore.evaluation.metrics import Result, result_of
 from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, Milestone
+from interplay.explore.results.usage import calls_of
 from interplay.record import Archive, Episode
 from interplay.web.agents.access import check_not_judged, may_know
 from interplay.web.pages import prepare
@@ -90,7 +90,7 @@ def run_json(request: Request, run: str) -> JSONResponse:
         "episode": result.episode,
         "milestones": milestones,
         "opens_at": _opens_at(milestones),
-        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in account(found)] if inside else None,
+        "calls": [asdict(call) | {"is_refused": call.is_refused} for call in calls_of(found)] if inside else None,
         "path": (found.end or found.failed or {}).get("path") if inside else None,
         "seen": None if known is None else _seen(found),
         "rules": None if known is None else _rules(known, found),
@@ -150,7 +150,7 @@ def _oracle(request: Request, result: Result) -> Mapping[str, int]:
     """Milestone -> tick at which the oracle reached it; nothing where there is no proof."""
     archive: Archive = request.app.state.archive
     episode = _proof(request, result)
-    judgement = None if episode is None else judgements.kept(archive.root, episode, result.task_hash)
+    judgement = None if episode is None else judgement_cache.read(archive.root, episode, result.task_hash)
     return {} if judgement is None else judgement.reached
 
 

@@ -14,9 +14,9 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
 
 from interplay.explore import views
-from interplay.explore.evaluation.references import recorded_proof
 from interplay.explore.instance import Instance, parse
-from interplay.explore.rule_words import in_words
+from interplay.explore.results.references import recorded_proof
+from interplay.explore.rules import in_words
 from interplay.play.beside.films import NOW, SOON, Films
 from interplay.record import Archive
 from interplay.store import Enrolment
@@ -81,9 +81,9 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
     instance = _instance(_shown(request, enrolment, place))
     if view not in _VIEWS:
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
-    from interplay.explore.make import scene_pictures  # brings the renderer
+    from interplay.explore.make import sandbox
 
-    return FileResponse(scene_pictures.path(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
+    return FileResponse(sandbox.picture_of(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
 
 
 @router.get("/studies/{study}/review/{place}/proof.mp4")
@@ -155,7 +155,7 @@ def _proof_of(archive: Archive, served: Served) -> tuple[str | None, Mapping[str
 
 
 def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = "") -> Response:
-    from interplay.explore.make import scene_pictures  # brings the renderer
+    from interplay.explore.make import sandbox
 
     study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
     archive: Archive = request.app.state.archive
@@ -168,7 +168,7 @@ def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[st
     return page(
         request, "review.html", 422 if problem else 200,
         study=study, served=served, query=query, problem=problem, given=given, questions=QUESTIONS,
-        goal=" ".join(instance.task_text.split()), carried=scene_pictures.about(archive.root, instance)["carried"],
+        goal=" ".join(instance.task_text.split()), carried=sandbox.about_scene(archive.root, instance)["carried"],
         views=shown, graph=graph(instance), milestones=_milestones(instance), has_proof=episode is not None,
         reached=_reached(instance, ticks), wanted=facts.num_wanted, num_done=facts.num_answers,
     )  # fmt: skip

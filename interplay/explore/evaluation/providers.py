@@ -1,4 +1,4 @@
-"""Language models by name, as Inspect knows them, or at an address of the user's."""
+"""Language models by the names that Inspect knows, at an address that the user gives, or scripted."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from inspect_ai._util.error import PrerequisiteError
-from inspect_ai.model import ChatCompletionChoice, GenerateConfig, Model, get_model, modelapi
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessage,
+    GenerateConfig,
+    Model,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+    modelapi,
+)
 from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
+from inspect_ai.tool import ToolChoice, ToolInfo
 from openai.types.chat import ChatCompletion
 
-from interplay.errors import InterplayError
+from interplay.errors import InterplayError, unknown_name
+from interplay.explore.evaluation import scripted
 from interplay.explore.evaluation.calls import given_keys, without_keys
 
 AT_ADDRESS = "interplay/"
@@ -32,7 +44,6 @@ class At(NamedTuple):
 
     Attributes:
         address: Up to and without `/chat/completions`.
-        key: Its key, if it wants one.
     """
 
     address: str
@@ -57,7 +68,6 @@ class ModelAtAddress(OpenAICompatibleAPI):
         super().__init__(model_name, base_url, api_key, config, **options)
 
     def service_model_name(self) -> str:
-        """Its name on the server."""
         return self.model_name
 
     async def _generate_completion(self, request: dict[str, Any], config: GenerateConfig) -> Any:
@@ -96,6 +106,37 @@ async def _bounded(response: Any) -> None:
                 yield chunk
 
     response.stream.__class__ = Bounded
+
+
+@modelapi(name="scripted")
+class ScriptedModel(ModelAPI):
+    """`scripted/NAME`: see `scripted.SCRIPTED`.
+
+    Raises:
+        NotFoundError: If there is none of this name.
+    """
+
+    def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
+        if model_name not in scripted.SCRIPTED:
+            known = ", ".join(f"scripted/{name}" for name in scripted.SCRIPTED if "-" not in name)
+            raise unknown_name("scripted model", model_name, scripted.SCRIPTED, hint=f"There are {known}.")
+        super().__init__(model_name, *args, **options)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """What the program replies; usage is set, for otherwise Inspect asks the network how many tokens there are."""
+        name = self.model_name
+        texts = [message.text for message in input]
+        if tools:
+            output = ModelOutput.for_tool_call(
+                f"scripted/{name}", "act", scripted.acts(name, texts), tool_call_id=f"call{len(input)}"
+            )
+        else:
+            output = ModelOutput.from_content(f"scripted/{name}", scripted.reply(name, texts))
+        read, written = sum(map(len, texts)) // 4, len(output.completion) // 4
+        output.usage = ModelUsage(input_tokens=read, output_tokens=written, total_tokens=read + written)
+        return output
 
 
 def model_named(name: str, at: At | None = None) -> Model:

@@ -1,4 +1,4 @@
-"""People's first attempts, as results beside those of models: the first game of each person on each instance, and no other."""
+"""People's first attempts, as results beside those of models: only the first game of each person on each instance counts."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from interplay.explore.evaluation.metrics import Result, result_of
 from interplay.explore.evaluation.runs import Run, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance
-from interplay.explore.judgements import Judgement
+from interplay.explore.judgement_cache import Judgement
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.store.episodes import EpisodeQuery, find_episodes
 from interplay.store.participants import PEOPLE as ENTRANT
+from interplay.store.shown import ShownTo, keep_shown, shown_to, tasks_known_to
 from interplay.tasks import Task
 
 PEOPLE = "people (first attempts)"
-"""Their row."""
 JudgementOf = Callable[[str], Judgement | None]
 """From the id of an episode to what was reached."""
 
@@ -57,12 +57,7 @@ def first_attempts(
 
 
 def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
-    """The attempts on the instances of some runs, in the version that was played, and in the time that these had.
-
-    Args:
-        results: Runs of one table.
-        attempts: As `first_attempts`.
-    """
+    """The attempts on the instances of some runs, in the version that was played, and in the time that these had."""
     versions = {(one.task, one.task_hash) for one in results}
     steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
 
@@ -118,3 +113,29 @@ def _result(instance: Instance, judgement: Judgement, row: EpisodeRow, epoch: in
         "replies": {},
     }
     return result_of(Run(head, begin=begin, end=end))
+
+
+class Exposures:
+    """Which participants were shown which tasks; safe to share between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self, participant: int, task: str, now: datetime) -> None:
+        if task in self.known_to(participant):
+            return
+        with self._database.write() as session:
+            keep_shown(session, [ShownTo(participant, task, now)])
+
+    def times(self) -> dict[tuple[int, str], datetime]:
+        """Number of a participant and id of a task -> when they were first shown it, or a pair of it to judge."""
+        first: dict[tuple[int, str], datetime] = {}
+        with self._database.read() as session:
+            for person, task, at in shown_to(session):
+                first[person, task] = min(at, first.get((person, task), at))
+        return first
+
+    def known_to(self, participant: int) -> set[str]:
+        """Tasks that a person was shown, has judged or has played."""
+        with self._database.read() as session:
+            return tasks_known_to(session, participant)

@@ -1,25 +1,99 @@
-"""Reading what a maker replied, bound to the turn: every turn has one form, and what has another is refused with the reason.
+"""Turns of the makers, and the parser of their replies: each turn has one form, and a reply of another form is refused with a
+reason.
 
 A reply changes the draft only as its turn allows; nothing that it says of the gate, the oracle or others counts.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.replies import Reply, clean, objects
 from interplay.explore.instance import SCHEMA, parse
 from interplay.explore.make.draft import Draft
-from interplay.explore.make.roles import Role, Turn
 from interplay.tables import Table
+
+TEXTS = Path(__file__).with_name("roles.toml")
+TOOLS = ("commands", "look", "walk", "fact")
+"""What makers can call: see `sandbox`."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """One of the makers.
+
+    Attributes:
+        temperature: Of its model, as published.
+        tools: Of `TOOLS`, that it may call.
+    """
+
+    name: str
+    temperature: float
+    tools: tuple[str, ...]
+    most_calls: int
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One turn of the order: who speaks, and what the reply must be.
+
+    Attributes:
+        kind: Names its text in `roles.toml`, and its reader in `_READERS`.
+    """
+
+    role: str
+    kind: str
+
+
+ROLES = {
+    role.name: role
+    for role in (
+        Role("selector", 0.7, ("fact",), 5),
+        Role("scene", 0.7, TOOLS, 1),
+        Role("milestones", 0.2, ("look", "walk", "fact"), 5),
+        Role("expert", 0.3, ("look", "fact"), 5),
+        Role("validator", 0.2, TOOLS, 1),
+        Role("single", 0.7, (), 0),
+    )
+}
+OPENING = (
+    Turn("selector", "select"),
+    Turn("scene", "scene"),
+    Turn("scene", "report"),
+    Turn("expert", "feedback"),
+    Turn("milestones", "milestones"),
+)
+DEBATE = (
+    Turn("expert", "inspect"),
+    Turn("validator", "validate_graph"),
+    Turn("validator", "validate_milestones"),
+    Turn("selector", "reselect"),
+    Turn("scene", "rescene"),
+    Turn("scene", "report"),
+    Turn("milestones", "remilestones"),
+    Turn("expert", "inspect"),
+    Turn("validator", "validate"),
+)
+MOST_DEBATES = 2
+SINGLE, SINGLE_AGAIN = Turn("single", "all"), Turn("single", "all_again")
+MOST_TRIES = 3
+"""Replies asked for in a turn until it passes without one."""
+
+
+@cache
+def texts() -> dict[str, Any]:
+    return tomllib.loads(TEXTS.read_text(encoding="utf-8"))
+
 
 KINDS = ("empty", "refusal", "role_swapped", "too_long", "cut_json", "no_json", "wrong_form", "unknown_tool", "not_there")
 """What refused replies are; `not_there` says that something was seen which is not in the scene."""
 TARGETS = ("selector", "scene", "milestones")
-"""Whom critics may address."""
 NOTE_CHARS = 1500
 """Of what a maker says to the others."""
 MOST_COMMANDS = 120
@@ -46,7 +120,7 @@ class ToolCall:
     """What a maker wants to look at.
 
     Attributes:
-        tool: One of `roles.TOOLS`.
+        tool: One of `TOOLS`.
         arguments: As the reply has them; `sandbox` reads them.
     """
 
@@ -59,7 +133,6 @@ class Said:
     """What came of one turn.
 
     Attributes:
-        draft: With what the turn changed.
         approved: What a critic says of it; None of makers.
         notes: To the others, one line each.
     """
@@ -75,9 +148,6 @@ def read(
     """What a reply comes to.
 
     Args:
-        turn, role: Whose turn it is, and which.
-        text: The reply, whatever it is.
-        draft: As it is.
         there: Names of blocks and mobs that are in the scene, of which alone a report may speak.
         withheld: Whether the model's server says that it held the reply back.
     Raises:
@@ -112,11 +182,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value whose texts every file and database can keep.
-
-    Raises:
-        ReplyError: For a number that is not finite.
-    """
+    """A JSON value whose texts every file and database can keep."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -209,7 +275,6 @@ def _remilestones(table: Table, draft: Draft) -> Said:
 
 
 def _milestones_of(table: Table, key: str) -> tuple[Mapping[str, Any], ...]:
-    """Milestones in the form of instances, which reads them."""
     given = table.raw(key, list)
     graph = {"nodes": [], "edges": []}
     rest = {"selected_tasks": [], "reasoning_graph": graph, "task_text": "none", "atomic_tasks_ordered": [], "commands": []}
@@ -263,7 +328,6 @@ def _to(target: str, texts: list[str]) -> list[str]:
 
 
 def _notes(table: Table, *keys: str) -> tuple[str, ...]:
-    """What a maker says to the others, where it says something."""
     return tuple(note for key in keys if (note := _note(table, key)))
 
 
@@ -278,7 +342,6 @@ def _one_line(text: str) -> str:
 
 
 def _given(table: Table, key: str, kind: type) -> Any:
-    """A value that may be null or left out."""
     return table.raw(key, (kind, type(None)), None)
 
 

@@ -1,4 +1,4 @@
-"""What models are compared with, on the instances that they played: the oracle, by its recorded proofs, and people."""
+"""What models are compared with on the same instances: the recorded proofs of the oracle, and people."""
 
 from __future__ import annotations
 
@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import NotFoundError
-from interplay.explore import judgements, published
+from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import Reference, Result
-from interplay.explore.evaluation.people import PEOPLE, JudgementOf, beside, first_attempts
 from interplay.explore.instance import Instance
-from interplay.explore.shown import Shown
+from interplay.explore.results.first_attempts import PEOPLE, Exposures, JudgementOf, beside, first_attempts
 from interplay.record import Archive
 from interplay.record.listing import listed
 from interplay.store import Database
 from interplay.store.episodes import EpisodeQuery
 
 ORACLE = "oracle"
-"""Name of who records proofs."""
 _NOTHING: dict[str, Any] = {
     "calls": 0,
     "input_tokens": 0,
@@ -39,7 +37,6 @@ class References:
 
     Attributes:
         proofs: As `proofs`.
-        attempts: First attempts of people.
         waiting: Task, and hash of its version, of each first attempt that would count and is not judged yet.
     """
 
@@ -62,11 +59,9 @@ def references(database: Database, data: Path, judgement_of: JudgementOf) -> Ref
     """All that models are compared with.
 
     Args:
-        database: Of the catalogue.
-        data: The data folder.
         judgement_of: As `first_attempts`.
     """
-    attempts, waiting = first_attempts(database, judgement_of, Shown(database).times())
+    attempts, waiting = first_attempts(database, judgement_of, Exposures(database).times())
     return References(proofs(database, data, judgement_of), attempts, waiting)
 
 
@@ -82,7 +77,7 @@ def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[st
     for row in listed(database, EpisodeQuery(agent=ORACLE, outcome="terminated")):
         if not row.task.startswith(published.PREFIX) or row.task_hash in found:
             continue
-        judgement = judgement_of(row.id) if row.task_hash in today else judgements.kept(data, row.id, row.task_hash)
+        judgement = judgement_of(row.id) if row.task_hash in today else judgement_cache.read(data, row.id, row.task_hash)
         if judgement is not None and judgement.success:
             found[row.task_hash] = row.id
     return found
@@ -92,7 +87,6 @@ def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
     """What the oracle comes to on the instances of these runs: all of one whose version it has solved, nothing of others.
 
     Args:
-        results: Runs of one table.
         proofs: Hashes of the versions of tasks that have a recorded proof; without one of them there is nothing to say.
     """
     made = {}
@@ -113,7 +107,7 @@ def recorded_proof(archive: Archive, instance: Instance) -> tuple[str, Mapping[s
             return archive.get(str(named.get("episode", ""))).id, named.get("milestones", {})
     task = instance.task()
     for one in archive.episodes(task=task, task_hash=task.content_hash, agent=ORACLE, newest_first=True):
-        judgement = judgements.kept(archive.root, one.id, task.content_hash)
+        judgement = judgement_cache.read(archive.root, one.id, task.content_hash)
         if judgement is not None and judgement.success:
             return one.id, judgement.reached
     return None

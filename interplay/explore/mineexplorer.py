@@ -1,4 +1,4 @@
-"""Reading MineExplorer's published layout: folders of `metadata.json`, flat files, and JSON lines; what is odd is listed."""
+"""Import MineExplorer's published layout: folders of `metadata.json`, flat files, and JSON lines. Irregularities are listed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ class Imported:
 
     Attributes:
         files: How many documents there were: files, and lines of JSON lines.
-        instances: File -> what it holds.
         irregularities: What was odd and was read all the same.
         refused: What could not be read as an instance, and why.
     """
@@ -61,7 +60,6 @@ class Imported:
     refused: list[Remark] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        """Hops -> how many instances; those of 8 to 12 hops are `hard`."""
         hops = sorted(one.num_hops for one in self.instances.values())
         return dict(Counter("hard" if number in HARD_HOPS else str(number) for number in hops))
 
@@ -106,7 +104,6 @@ def import_path(path: Path) -> Imported:
 
 
 def _documents(file: Path, root: Path) -> Iterator[tuple[str, str, str]]:
-    """Documents of a file: their place, a name, and the text."""
     text = read_text(file, InstanceError, hint="Give a folder or a file of instances.")
     if file.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):

@@ -1,4 +1,4 @@
-"""What each call of a run led to: the ticks it was for, what was pressed, what was thought, what it took.
+"""Use of each call of a run: its ticks, the keys it pressed, its thought, its tokens and its time.
 
 Read off the run's file alone, without the world and without Inspect.
 """
@@ -29,9 +29,7 @@ class Call:
         keys: Names of the keys that were pressed; none of a reply that was refused.
         camera: Degrees down and to the right, or None.
         tool: What it called, where the protocol has tools.
-        words: What the model said.
         memory: What it keeps in mind after this; None where it says nothing of it.
-        why: What was wrong with it.
         input_tokens, output_tokens: As its server counts them; None if it does not.
         latency_ms: Until it was answered.
     """
@@ -51,11 +49,10 @@ class Call:
 
     @property
     def is_refused(self) -> bool:
-        """Whether nothing of it could be played."""
         return not PLAYED.intersection(self.kinds)
 
 
-def account(run: Run) -> list[Call]:
+def calls_of(run: Run) -> list[Call]:
     """The calls of a run, in order; none of a run whose file does not say when they were made."""
     said = run.end or run.failed or {}
     asked = said.get("asked", ())
@@ -101,7 +98,6 @@ def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...]
 
 
 def _of_tool(called: Mapping[str, Any], settings: Settings) -> Reply:
-    """The keys of `act`; other tools press what they press."""
     arguments = called.get("arguments") or {}
     if called.get("function") != "act":
         return Reply("action")
@@ -109,7 +105,6 @@ def _of_tool(called: Mapping[str, Any], settings: Settings) -> Reply:
 
 
 def _text(content: Any) -> str:
-    """The words of a message, which may have several parts."""
     if isinstance(content, list):
         return "\n".join(part["text"] for part in content if part.get("type") == "text")
     return content if isinstance(content, str) else ""

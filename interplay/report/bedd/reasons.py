@@ -1,20 +1,56 @@
-"""Answers as the analyses need them: each reason measured once, answers grouped by task or by agent."""
+"""Reasons of answers, measured once: length and sentiment; and answers grouped by task or by agent."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
+from interplay.errors import InterplayError, not_installed
 from interplay.report.bedd.paper import short_name, task_ids
-from interplay.report.sentiment import Sentiment, sentiment
 from interplay.store.answers import FullAnswer
+
+Sentiment = Literal["positive", "neutral", "negative"]
+SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")
+
+
+@lru_cache(maxsize=4096)  # a report reads the same reasons again
+def sentiment(text: str) -> Sentiment:
+    """Positive, neutral or negative: polarity of TextBlob's pattern analyser above, at or below 0.
+
+    The polarity is the mean over the words of the text that its English lexicon knows, 0 if it knows none. The lexicon reads
+    "right" as praise (+0.29) and "left" as nothing, wherever they name a side: see docs/report.md, "Sentiment".
+    """
+    polarity: float = _analyser()(text).polarity  # type: ignore[assignment]  # a property cached on the instance
+    return "positive" if polarity > 0 else "negative" if polarity < 0 else "neutral"
+
+
+def sentiment_counts(sentiments: Iterable[Sentiment]) -> tuple[int, int, int]:
+    """How many are positive, neutral and negative.
+
+    >>> sentiment_counts(["positive", "negative", "positive"])
+    (2, 0, 1)
+    """
+    listed = list(sentiments)
+    positive, neutral, negative = (listed.count(name) for name in SENTIMENTS)
+    return positive, neutral, negative
+
+
+def _analyser():
+    """The class TextBlob; importing it takes a second, so it waits until a text is read."""
+    try:
+        from textblob import TextBlob
+    except ModuleNotFoundError:
+        raise InterplayError(not_installed("sentiment needs", "textblob", "report")) from None
+    return TextBlob
+
 
 _RIGHT = re.compile(r"\bright\b", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
-    """An answer and what its reason measures: characters, words (parted by white space) and sentiment.
+    """An answer and what its reason measures: characters, words (separated by white space) and sentiment.
 
     `leans_on_right` says that the class would be another one if the word "right" were not in the text: TextBlob takes it for
     praise, also where it names a side.
@@ -51,7 +87,6 @@ def by_task(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
 
 
 def among(readings: Iterable[Reading], agents: Sequence[str]) -> list[Reading]:
-    """The answers that compare two of these agents."""
     return [reading for reading in readings if reading.answer.left in agents and reading.answer.right in agents]
 
 

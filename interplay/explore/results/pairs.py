@@ -1,4 +1,5 @@
-"""Two models on the same instance, settings, seed and epoch: tests of their difference, and answers for `interplay rank`."""
+"""Pairs of models on the same instance, settings, seed and epoch: tests of their difference, ratings, and answers for
+`interplay rank`."""
 
 from __future__ import annotations
 
@@ -6,12 +7,18 @@ import csv
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from interplay.explore.evaluation.metrics import Result, by_model
+from interplay.rank import Comparison, LeaderboardRow
+from interplay.rank.bias import holm
+from interplay.rank.boards import Resampling, boards
+from interplay.rank.ranking import Method
 
 _EXACT = 12
 """Instances up to which every way to exchange two models is looked at."""
@@ -53,7 +60,6 @@ def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[di
 
 
 def _by_instance(differences: Iterable[tuple[str, float]]) -> np.ndarray:
-    """The sum of differences of each instance."""
     found: dict[str, float] = defaultdict(float)
     for task, value in differences:
         found[task] += value
@@ -77,19 +83,6 @@ def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
     return float((1 + np.sum(np.abs(signs @ differences) >= observed)) / (_DRAWS + 1))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for how many there are, in the same order.
-
-    >>> holm([0.04, 0.01])
-    [0.04, 0.02]
-    """
-    corrected, most = [0.0] * len(p_values), 0.0
-    for rank, place in enumerate(sorted(range(len(p_values)), key=lambda place: p_values[place])):
-        most = max(most, min(1.0, p_values[place] * (len(p_values) - rank)))
-        corrected[place] = most
-    return corrected
-
-
 def answers(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
     """More milestones wins, as many is a draw: one row for two models' runs of one instance, settings, seed and epoch."""
     for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
@@ -108,3 +101,45 @@ def write_answers(results: Sequence[Result], path: Path) -> int:
         writer.writeheader()
         writer.writerows(rows)
     return len(rows)
+
+
+METHODS: tuple[Method, ...] = ("bradley-terry", "davidson")
+"""Those in which the order of pairs does not matter; the first is the usual one."""
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Models by strength.
+
+    Attributes:
+        rows: Of which `low` and `high` are the 95 % interval of the strength, and `above_next` the share of resamples in which
+            it is above the next one; None where a single task, or tasks that all say the same, cannot tell.
+        notes: What a reader must know.
+        num_answers, num_tasks: How many pairs there are, of how many tasks.
+    """
+
+    rows: Sequence[LeaderboardRow]
+    notes: Sequence[str]
+    num_answers: int
+    num_tasks: int
+
+
+def rate(results: Sequence[Result], method: Method = "bradley-terry") -> Ratings:
+    """Rate the models of one table from the pairs of their runs (`pairs.answers`).
+
+    Pairs of one task are alike, so intervals are a bootstrap that draws whole tasks (`rank.bootstrap`): there, what an answer
+    shares with others is its judge, and a pair's judge is its task.
+    """
+    pairs = [Comparison(one["left"], one["right"], one["outcome"], judge=one["task"]) for one in answers(results)]
+    if not pairs:
+        return Ratings((), (), 0, 0)
+    board = boards(pairs, method, resampling=Resampling(unit="judges")).overall
+    assert board.resampled is not None
+    share, place = board.resampled.above(), {name: number for number, name in enumerate(board.log.agents)}
+    rows = [replace(row, low=row.score_low, high=row.score_high) for row in board.rows]
+    for number, (row, below) in enumerate(pairwise(rows)):
+        if row.above_next is not None:
+            known = None not in (row.low, below.low)
+            above = float(share[place[row.agent], place[below.agent]]) if known else None
+            rows[number] = replace(row, above_next=above)
+    return Ratings(rows, board.notes, len(pairs), board.num_judges)

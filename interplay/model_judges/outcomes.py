@@ -1,17 +1,67 @@
-"""Probabilities of left, draw and right: which is likeliest, how often that is right, how far they are from what was said."""
+"""Outcomes: what people said about two episodes, seen from one side; and probabilities of left, draw and right, and their
+scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from interplay.judge.serving.checks import SWAPPED
+from interplay.store.model_judges import JudgedPair
+from interplay.tasks import Question
+
+
+class Said(NamedTuple):
+    """One answer.
+
+    Attributes:
+        about: What it is about, the same for everybody who was asked it.
+        answer: As if the episode with the lesser id had been left.
+        shown: As it was given.
+    """
+
+    about: Any
+    answer: str
+    shown: str
+
+
+def is_turned(pair: JudgedPair) -> bool:
+    return pair.left_episode > pair.right_episode
+
+
+def overall(pairs: Iterable[JudgedPair]) -> list[Said]:
+    return [_said(pair, pair.outcome) for pair in pairs]
+
+
+def to_question(question: Question, pairs: Iterable[JudgedPair]) -> list[Said]:
+    """What was said to a question of the form: about pairs, or yes or no of each episode of a pair; `na` is no answer."""
+    found: list[Said] = []
+    for pair in pairs:
+        answer = pair.responses.get(question.id)
+        if question.kind == "comparative" and isinstance(answer, str) and answer in SWAPPED:
+            found.append(_said(pair, answer))
+        elif question.kind == "direct" and isinstance(answer, Mapping):
+            for side, episode in (("left", pair.left_episode), ("right", pair.right_episode)):
+                said = "yes" if answer[side] else "no"
+                found.append(Said((_episodes(pair), episode), said, said))
+    return found
+
+
+def _said(pair: JudgedPair, outcome: str) -> Said:
+    return Said(_episodes(pair), SWAPPED[outcome] if is_turned(pair) else outcome, outcome)
+
+
+def _episodes(pair: JudgedPair) -> tuple[str, ...]:
+    return tuple(sorted((pair.left_episode, pair.right_episode)))
+
 
 Array = NDArray[np.float64]
 Texts = Sequence[str] | NDArray[np.str_]
 
 OUTCOMES = ("left", "draw", "right")
-"""Columns of probabilities."""
 UNDECIDED = -1
 """What `likeliest` says where both sides are."""
 _EVEN = 1e-6
@@ -31,7 +81,7 @@ def likeliest(probabilities: Array) -> NDArray[np.int64]:
 def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
     """Chance that the likeliest answer is the one that was given, shape (n,): 1 or 0, shared where several are alike.
 
-    Who cannot tell left from right tosses a coin, and is right half the time if either was said.
+    A judge that cannot tell left from right guesses, and is right half the time if either was said.
 
     Args:
         probabilities: Of each possible answer, shape (n, number of them).
@@ -50,7 +100,6 @@ def log_loss(probabilities: Array, column: NDArray[np.int64]) -> Array:
 
 
 def columns(outcomes: Texts) -> NDArray[np.int64]:
-    """Place of each outcome in `OUTCOMES`, shape (n,)."""
     return np.array([OUTCOMES.index(outcome) for outcome in outcomes], np.int64)
 
 

@@ -1,4 +1,4 @@
-"""`interplay report bedd --counts FILE`: BEDD's chi-square tests and comparison points from integer counts alone."""
+"""`interplay report bedd --counts FILE`: chi-square tests and comparison points of BEDD from integer counts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.report.bedd.paper import task_id, task_ids
-from interplay.report.sentiment import SENTIMENTS
+from interplay.report.bedd.reasons import SENTIMENTS
 from interplay.report.statistics import ChiSquare, PairTest, chi_square, pairwise_chi_square
-from interplay.tasks import Question
+from interplay.tasks import Question, builtin_suites
 from interplay.wording import amount
 
 GROUPS = ("task_sentiment", "agent_sentiment")
@@ -32,7 +32,6 @@ class SentimentTests(NamedTuple):
     pairs: list[PairTest]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values: `chi_square`, `pairs` and the counts tested."""
         return {
             "counts": {name: list(row) for name, row in self.counts.items()},
             "chi_square": self.chi_square._asdict(),
@@ -48,7 +47,6 @@ class CountsReport(NamedTuple):
     comparison_points: int
 
     def to_json(self) -> dict[str, Any]:
-        """One document, the answer of `--json`."""
         return {
             "task_sentiment": self.task_sentiment.to_json(),
             "agent_sentiment": self.agent_sentiment.to_json(),
@@ -75,7 +73,6 @@ def counts_report(path: Path) -> CountsReport:
 
 
 def read_counts(path: Path) -> dict[str, Counts]:
-    """Group -> name -> (positive, neutral, negative), checked."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -91,11 +88,7 @@ def read_counts(path: Path) -> dict[str, Counts]:
 
 
 def compare_counts(counts: Counts, *, where: str) -> SentimentTests:
-    """Chi-square over all groups and of each pair.
-
-    Raises:
-        CountsError: If all answers are in one column, so that nothing can be tested.
-    """
+    """Chi-square over all groups and of each pair."""
     try:
         overall = chi_square(list(counts.values()))
     except ValueError:
@@ -115,9 +108,6 @@ def points_per_answer(questions: tuple[Question, ...]) -> int:
 
 
 def _known_task(name: str, *, where: str) -> tuple[Question, ...]:
-    """Questions of a task, by any of its names."""
-    from interplay.tasks import builtin_suites
-
     tasks = {task.id: task for suite in builtin_suites() for task in suite.tasks}
     id = task_id(name) or name
     if id not in tasks:
@@ -154,7 +144,6 @@ def _check_row(row: Any, where: str) -> tuple[int, int, int]:
 
 
 def _kind(value: Any) -> str:
-    """What a JSON value is, in words."""
     if value is None:
         return "null"
     kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}

@@ -1,4 +1,4 @@
-"""The boards of language models: a table for each way of asking, with what models are compared with, and tests of pairs."""
+"""Boards of language models: a table for each group of settings, with references and tests of pairs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from interplay.explore.evaluation.metrics import BY, Result, tables
-from interplay.explore.evaluation.pairs import paired_tests
-from interplay.explore.evaluation.references import References
 from interplay.explore.evaluation.scripted import PREFIX as SCRIPTED
 from interplay.explore.evaluation.settings import GOALS, PROTOCOLS
+from interplay.explore.results.pairs import paired_tests
+from interplay.explore.results.references import References
 
 NUMBERS = (
     "runs", "instances", "failed", "false_done", "calls", "input_tokens", "output_tokens", "refused_replies", "cost",
@@ -26,7 +26,6 @@ COLUMNS = (
     *(name + end for name in ("tsr", "msr", "ordered_msr") for end in ("", "_low", "_high")),
     *NUMBERS,
 )
-"""Of the CSV of a board."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class Board:
     Attributes:
         name: In its address.
         table: As `metrics.tables` makes it.
-        results: Its runs.
         pairs: As `pairs.paired_tests` makes them.
         num_waiting: First attempts of people that would count, and are not judged yet.
         wrong: Runs that are left out, because they say otherwise than their episodes, each with what is wrong.
@@ -53,7 +51,6 @@ class Board:
 
     @property
     def models(self) -> list[Mapping[str, Any]]:
-        """Rows of the entrants."""
         return [row for row in self.table["models"] if not row["model"].startswith(SCRIPTED)]
 
     @property
@@ -64,18 +61,15 @@ class Board:
 
     @property
     def meanings(self) -> Mapping[str, str]:
-        """As `metrics.BY`."""
         return BY
 
     @property
     def how(self) -> str:
-        """How its models were asked, in words."""
         said = self.table["settings"]
         parts = [PROTOCOLS[said["protocol"]], f"{said['max_steps']:,} ticks at most"]
         return "; ".join(parts + ([GOALS[said["goal"]]] if said["goal"] != "written" else []))
 
     def failed(self) -> list[Mapping[str, Any]]:
-        """Runs that failed, and why."""
         return [_named(one, one.why) for one in self.results if one.failed is not None]
 
     def left_out(self) -> list[Mapping[str, Any]]:
@@ -92,7 +86,6 @@ class Board:
         return [(task, [sorted(of[task, name], key=lambda one: one.epoch) for name in names]) for _, task in tasks]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         more = {"failed": self.failed(), "pairs": list(self.pairs), "attempts_not_judged": self.num_waiting}
         more |= {"left_out": self.left_out(), "not_compared": self.num_believed}
         return {**self.table, **more, "runs": [one.run for one in self.results]}
@@ -119,7 +112,7 @@ def sorted_out(
     """The runs that count; those that are wrong, with what is; and those of the first that were not compared.
 
     Args:
-        verdicts: Run -> as `verifying.compared`. Of runs that name one episode none counts.
+        verdicts: Run -> as `verification.compared`. Of runs that name one episode none counts.
     """
     claims = Counter(one.episode for one in results if one.failed is None)
     whys = {one.run: verdicts.get(one.run, "") for one in results}

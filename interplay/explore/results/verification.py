@@ -1,4 +1,4 @@
-"""Whether files of runs say what their episodes show."""
+"""Whether files of runs agree with their episodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.explore.evaluation.metrics import Result, result_at
 from interplay.explore.evaluation.runs import Run, RunError, files, header, id_of
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance
-from interplay.explore.judgements import Judgement
+from interplay.explore.judgement_cache import Judgement
 from interplay.explore.rules import VERSION
 from interplay.files import write_bytes
 from interplay.record import Archive, Episode
@@ -26,12 +26,7 @@ FOLDER = Path("media") / "runs"
 
 
 class WrongRun(NamedTuple):
-    """A file that says something else than its episode, or cannot be compared with one.
-
-    Attributes:
-        file: Its path.
-        text: What is wrong, and what to do.
-    """
+    """A file that says something else than its episode, or cannot be compared with one."""
 
     file: str
     text: str
@@ -43,7 +38,6 @@ def wrong_runs(
     """Runs of a data folder whose files are wrong; a run that failed is in no rate, and is not looked at.
 
     Args:
-        data: The data folder.
         episodes: Id -> task, of the episodes that are looked at.
         judgements: Id -> what was reached, of those of them that can be judged.
         whole: Tasks of which `episodes` has all episodes: a run of theirs must be one of them. If there are any, files that
@@ -85,8 +79,6 @@ def compared(
 
     Args:
         archive: Of the run's data folder; None if it has none.
-        path: Of the run's file.
-        run, result: What it says.
         judge: `judging.judge`, which brings the world.
     """
     if result.failed is not None:
@@ -102,7 +94,7 @@ def compared(
         return None
     files = {"run": path, "episode": episode.path}
     hashes = {name: hashlib.sha256(one.read_bytes()).hexdigest() for name, one in files.items()} | {"semantics": VERSION}
-    if (known := kept(archive.root, path)) is None or {name: known.get(name) for name in hashes} != hashes:
+    if (known := last_verdict(archive.root, path)) is None or {name: known.get(name) for name in hashes} != hashes:
         known = hashes | {"why": _wrong(run, result, instance, episode, judge)}
         place = archive.root / FOLDER / f"{path.stem}.json"
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -110,7 +102,7 @@ def compared(
     return known["why"]
 
 
-def kept(root: Path, path: Path) -> dict[str, str] | None:
+def last_verdict(root: Path, path: Path) -> dict[str, str] | None:
     """What came of comparing a run the last time, with the hashes of the two files; None if there was no last time."""
     try:
         known = json.loads((root / FOLDER / f"{path.stem}.json").read_bytes())

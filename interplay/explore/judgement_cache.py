@@ -1,4 +1,4 @@
-"""What was reached in recorded episodes, kept beside their videos: an episode is played again once, not for each look at it."""
+"""Cache of the milestones reached in recorded episodes, so that an episode is replayed only once."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ class Judgement:
     """What was reached in one episode.
 
     Attributes:
-        episode: Its id.
-        instance: Name of the instance.
         semantics: What the rules mean: one of `rules.SEMANTICS`.
-        num_steps: Of the episode.
         milestones: Ids of all milestones that can be judged, in their order.
         reached: Id -> the step at which it was reached, 0 if it was so before the first one.
         by_player: Id -> whether the player did it, of milestones reached because something went: see `Progress`.
@@ -39,15 +36,13 @@ class Judgement:
 
     @property
     def success(self) -> bool:
-        """Whether all were reached."""
         return len(self.reached) == len(self.milestones) > 0
 
 
-def kept(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
+def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
     """What was reached in an episode, by the instance as it is today; None where that is not known yet.
 
     Args:
-        root: The data folder.
         task_hash: Of the version of the task by whose instance it may be, too: of one that does not come with the package.
     """
     try:
@@ -62,12 +57,8 @@ def kept(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement
         return None
 
 
-def keep(root: Path, judgement: Judgement, instance: Instance) -> None:
-    """Keep what was reached, by this version of the instance.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
+def write(root: Path, judgement: Judgement, instance: Instance) -> None:
+    """Keep what was reached, by this version of the instance."""
     path = root / FOLDER / f"{judgement.episode}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     versions = {"content_hash": instance.content_hash, "task_hash": instance.task().content_hash}

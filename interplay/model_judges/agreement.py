@@ -1,4 +1,4 @@
-"""How often a judge whose answers are in the log says what people say of the same two videos.
+"""Agreement of a judge with people: how often an answer in the log is what people say of the same two videos.
 
 For judges that were not fitted to people's answers, such as a model that looks: nothing is split, every answer of people about
 a pair of episodes that the judge answered as well is compared with the judge's. A judge that has learnt from these answers
@@ -7,19 +7,25 @@ would look better here than it is.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy.orm import Session
 
-from interplay.model_judges import one_way_round
+from interplay.model_judges import outcomes
 from interplay.model_judges.calibration import FactorAgreement, people_agreement
-from interplay.model_judges.predictions import OUTCOMES, brier_scores, columns
+from interplay.model_judges.outcomes import OUTCOMES, brier_scores, columns
 from interplay.model_judges.saving import Contest, SavingPoint, answers_saved, saving_curve, virtual_wins
+from interplay.model_judges.task_judge import MODEL_PREFIX, has_learnt
 from interplay.rank.bias import Share, share
+from interplay.record import Archive
+from interplay.store import model_judges as answers_store
+from interplay.store.judging import LogState, log_state
 from interplay.store.model_judges import JudgedPair, LoggedOpinion
 from interplay.tasks import Question
 
@@ -59,12 +65,10 @@ class Agreement:
 
     @property
     def is_better_than_commonest(self) -> bool:
-        """Whether it says what people say measurably more often than the commonest outcome is said."""
         return self.accuracy.low is not None and self.accuracy.low > self.commonest
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON values."""
-        return asdict(self) | {name: [item._asdict() for item in getattr(self, name)] for name in ("factors", "saving")}
+        return asdict(self)
 
 
 def agreement_with_people(
@@ -74,13 +78,10 @@ def agreement_with_people(
 
     Args:
         opinions: The judge's; of several about one pair of episodes the last one counts.
-        people: All of people's answers about the task.
-        questions: Of the task's form.
-        rng: For the draws behind the curve of answers saved.
     """
-    overall = one_way_round.overall(one.pair for one in opinions)
+    overall = outcomes.overall(one.pair for one in opinions)
     judged = {said.about: (said.answer, one) for said, one in zip(overall, opinions, strict=True)}
-    said = [one for one in one_way_round.overall(people) if one.about in judged]
+    said = [one for one in outcomes.overall(people) if one.about in judged]
     if not said:
         return None
     answers, shown = columns([one.answer for one in said]), columns([one.shown for one in said])
@@ -116,17 +117,16 @@ def _probabilities(opinion: LoggedOpinion) -> Array:
 def _turned(opinion: LoggedOpinion) -> Array:
     """The same with the lesser id left."""
     p = _probabilities(opinion)
-    return p[::-1] if one_way_round.is_turned(opinion.pair) else p
+    return p[::-1] if outcomes.is_turned(opinion.pair) else p
 
 
 def _factors(
     opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question]
 ) -> tuple[FactorAgreement, ...]:
-    """Of each question, what both answered about the same episodes."""
     found = []
     for question in questions:
-        judged = {one.about: one.answer for one in one_way_round.to_question(question, [one.pair for one in opinions])}
-        said = [one for one in one_way_round.to_question(question, people) if one.about in judged]
+        judged = {one.about: one.answer for one in outcomes.to_question(question, [one.pair for one in opinions])}
+        said = [one for one in outcomes.to_question(question, people) if one.about in judged]
         if said:
             same = sum(judged[one.about] == one.answer for one in said) / len(said)
             commonest = max(Counter(one.shown for one in said).values()) / len(said)
@@ -145,3 +145,61 @@ def _curve(
     pair_agents = np.array([[place[one.pair.left_agent], place[one.pair.right_agent]] for one in about], np.int64)
     said = virtual_wins(len(place), pair_agents.reshape(-1, 2), np.stack([_probabilities(one) for one in about]))
     return saving_curve(contest, lambda drawn: said, rng)
+
+
+SEED = 0
+"""Of the draws behind the curve of answers saved: the same log gives the same figures on the page and in the terminal."""
+
+
+class MeasuredJudge(NamedTuple):
+    """A model judge of one task without a file of its own.
+
+    Attributes:
+        name, task: Its name, without `MODEL_PREFIX`, and the task.
+        agreement: With people; None where people have answered about none of its pairs.
+    """
+
+    name: str
+    task: str
+    num_answers: int
+    has_probabilities: bool
+    agreement: Agreement | None
+
+
+class LoggedJudges:
+    """Model judges in the log that have not learnt from people's answers, each measured once until its task's log changes.
+
+    Safe to share between threads.
+    """
+
+    def __init__(self, archive: Archive, questions: Callable[[str], Sequence[Question]]) -> None:
+        self._archive, self._questions = archive, questions
+        self._lock = threading.Lock()
+        self._state: LogState | None = None
+        self._judges: list[answers_store.LoggedJudge] = []
+        self._measured: dict[tuple[str, str], tuple[LogState, MeasuredJudge]] = {}
+
+    def measure(self, name: str | None = None) -> list[MeasuredJudge]:
+        """All of them or those of one name, by name and task, against all of people's answers."""
+        with self._archive.database.read() as session, self._lock:
+            state = log_state(session)
+            if state != self._state:
+                self._state, self._judges = state, answers_store.logged_judges(session)
+            found = []
+            for judge in self._judges:
+                short = judge.judge.removeprefix(MODEL_PREFIX)
+                if name not in (None, short) or has_learnt(self._archive.root, short, judge.task):
+                    continue
+                key, state_of_task = (judge.judge, judge.task), LogState(judge.last_sequence, state.revision)
+                if key not in self._measured or self._measured[key][0] != state_of_task:
+                    self._measured[key] = state_of_task, self._measure(session, judge, short)
+                found.append(self._measured[key][1])
+            return found
+
+    def _measure(self, session: Session, judge: answers_store.LoggedJudge, name: str) -> MeasuredJudge:
+        opinions = answers_store.opinions(session, judge.judge, judge.task)
+        people = answers_store.judged_pairs(session, judge.task)
+        has_probabilities = any(one.probabilities is not None for one in opinions)
+        rng = np.random.default_rng(SEED)
+        agreement = agreement_with_people(opinions, people, self._questions(judge.task), rng)
+        return MeasuredJudge(name, judge.task, judge.num_answers, has_probabilities, agreement)
