@@ -51,6 +51,11 @@ def setting(
     return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
 
 
+def inherited(base: type[RunConfig], name: str, default: Any) -> Any:
+    """A setting of another class, with a default of its own."""
+    return field(default=default, metadata=base.__dataclass_fields__[name].metadata)
+
+
 def check_name(name: str, what: str) -> None:
     """Refuse a name that cannot be a folder's; `what` has it, such as a policy.
 
@@ -72,6 +77,10 @@ class RunConfig:
     """Name -> settings that differ from the defaults."""
     example: ClassVar[str] = "atari/space_invaders"
     """A task, and options that go with it, for the example of the command."""
+    makes: ClassVar[tuple[str, str]] = "policy", "models"
+    """What a run makes, and the folder of the data folder in which it is kept."""
+    learns_by_playing: ClassVar[bool] = False
+    """Whether a run plays games itself, so that it needs no recorded episodes and its length is a number of decisions."""
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
@@ -141,7 +150,7 @@ class RunConfig:
         if not isinstance(document, dict):
             raise ConfigError(f"{source}: must hold one JSON object with settings, got {type(document).__name__}")
         document = dict(document)
-        algorithm = document.pop("algorithm", "bc")  # earlier releases had only this one, and did not name it
+        algorithm = document.pop("algorithm", cls.algorithm)
         if algorithm != cls.algorithm:
             raise ConfigError(
                 f"{source}: holds settings of {algorithm!r}, not of {cls.algorithm!r}\n"
@@ -207,6 +216,11 @@ class TrainingConfig(RunConfig):
             raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
+
+    @property
+    def embeddings_folder(self) -> Path | None:
+        """Where it finds embeddings; None where it learns from the observations themselves."""
+        return None
 
 
 def _check_range(item: Field[Any], value: Any) -> None:

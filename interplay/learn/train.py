@@ -19,7 +19,6 @@ from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError,
 from interplay.learn.discrete import NOT_LEARNED, require_discrete
 from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
-from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import TransitionError
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
@@ -85,12 +84,11 @@ def train(
         reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
         space = _chosen_from(config, task, space)
         episodes = matching_episodes(archive, config, task) if episodes is None else episodes
-        if isinstance(config, CloneConfig):
+        if config.is_composed:
             notes = {**notes, "coding": CODING}
-        if isinstance(config, CloneConfig) and config.embeddings is not None:
+        if (embeddings := config.embeddings_folder) is not None:
             from interplay.learn.embedded import load_embedded, network_of
 
-            embeddings = Path(config.embeddings)
             notes = {**notes, "embedding": network_of(embeddings)}
             data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
         else:

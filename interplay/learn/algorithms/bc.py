@@ -20,16 +20,13 @@ import torch
 from torch import nn
 
 from interplay.learn.config import ConfigError
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, step
 from interplay.learn.settings import BCConfig
 from interplay.learn.transitions import TransitionError
 
 
-class BC:
+class BC(Learner):
     """Behaviour cloning."""
-
-    looks_ahead = False
-    needs_rewards = False
 
     def __init__(self, config: BCConfig, given: Given) -> None:
         self._config = config

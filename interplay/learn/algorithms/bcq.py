@@ -19,11 +19,11 @@ from torch import nn
 
 from interplay.agents import networks
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, encoder, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, encoder, follow, step
 from interplay.learn.settings import BCQConfig
 
 
-class BCQ:
+class BCQ(Learner):
     """Batch-constrained Q-learning."""
 
     looks_ahead = True

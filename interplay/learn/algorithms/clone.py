@@ -24,16 +24,13 @@ import torch
 from interplay.agents import networks
 from interplay.agents.composed import NUM_PARTS, STILL_CHOICE, turns_camera
 from interplay.learn.algorithms.bc import initialise, shifted
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, step
 from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import Transitions
 
 
-class Clone:
+class Clone(Learner):
     """Cloning of composed actions."""
-
-    looks_ahead = False
-    needs_rewards = False
 
     def __init__(self, config: CloneConfig, given: Given) -> None:
         self._config = config

@@ -17,11 +17,11 @@ from torch import nn
 
 from interplay.agents import networks
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped, least, quantile_loss, quantiles_taken
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, encoder, feedforward, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, encoder, feedforward, follow, step
 from interplay.learn.settings import CQLConfig
 
 
-class CQL:
+class CQL(Learner):
     """Conservative Q-learning."""
 
     looks_ahead = True

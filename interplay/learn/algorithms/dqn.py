@@ -16,11 +16,11 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped, rewards_of
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import DQNConfig
 
 
-class DQN:
+class DQN(Learner):
     """Deep Q-network."""
 
     looks_ahead = True

@@ -18,11 +18,11 @@ from torch import nn
 
 from interplay.agents import networks
 from interplay.learn.algorithms.targets import bootstrapped, least, quantile_loss, quantiles_taken
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, encoder, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, encoder, follow, step
 from interplay.learn.settings import IQNConfig
 
 
-class IQN:
+class IQN(Learner):
     """Implicit quantile network."""
 
     looks_ahead = True

@@ -18,11 +18,11 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import SACConfig
 
 
-class SAC:
+class SAC(Learner):
     """Discrete soft actor-critic."""
 
     looks_ahead = True

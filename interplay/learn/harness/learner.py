@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
@@ -101,19 +101,22 @@ class Trained(Protocol):
 
 
 class Learner(Trained, Protocol):
-    """One algorithm that learns to act.
+    """One algorithm that learns to act: what every class in `algorithms.LEARNERS` inherits from.
 
     Attributes:
         looks_ahead: Whether it needs the next observations.
         needs_rewards: Whether episodes without rewards teach it nothing.
-
-    One that learns from a part of the training decisions has a static method `choose(data, training, config)` that gives it.
     """
 
-    looks_ahead: bool
-    needs_rewards: bool
+    looks_ahead: ClassVar[bool] = False
+    needs_rewards: ClassVar[bool] = False
 
     def __init__(self, config: Any, given: Given) -> None: ...
+
+    @staticmethod
+    def choose(data: Transitions, training: np.ndarray, config: Any) -> np.ndarray:
+        """Which of the training decisions it learns from, as indices: all of them unless it says otherwise."""
+        return training
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Means over a batch that it was not trained on, without a gradient and without a draw."""

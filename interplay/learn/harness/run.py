@@ -128,9 +128,7 @@ def _run(
 ) -> TrainingResult:
     # The data, and a learner with its first weights.
     training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
-    choose = getattr(learner_class, "choose", None)
-    if choose is not None:
-        training = choose(data, training, config)
+    training = learner_class.choose(data, training, config)
     batches = Batches(len(training), config.batch_size, config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
