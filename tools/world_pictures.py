@@ -9,7 +9,7 @@ import numpy as np
 import simplejpeg
 
 from interplay.envs import Frame
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.world import Action, Renderer, Stack, World, run
 from interplay.world.player import screens
 from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME

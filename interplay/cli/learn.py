@@ -174,8 +174,8 @@ def _learn_reward(
 ) -> None:
     """Learn a reward as asked, show how it goes, and say what it is worth."""
     from interplay.learn.reward.fitting import fit
-    from interplay.learn.reward.kept import reward_folder
     from interplay.learn.reward.pairs import asked_segments
+    from interplay.learn.reward.storage import reward_folder
 
     archive = open_archive(data, database, must_exist=True)
     if "study" in given and "task" not in given and config is None and not resume:

@@ -41,10 +41,7 @@ def setting(
     """A field of a settings dataclass.
 
     Args:
-        default: Its value unless given; a setting without one must be given.
-        help: What it means, for people; one sentence.
         low, high, above: Numbers allowed: from `low`, or more than `above`, to `high`.
-        choices: Texts allowed.
         is_free: Whether a run that was stopped may continue with another value: it does not change what is learned.
     """
     facts = {"help": help, "low": low, "high": high, "above": above, "choices": choices, "is_free": is_free}
@@ -101,11 +98,7 @@ class RunConfig:
     checkpoint_every_s: float = setting(30.0, "Seconds between checkpoints.", low=0, high=1e9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work."""
         for item in fields(self):
             _check_range(item, getattr(self, item.name))
         if self.device not in ("auto", "cpu", "cuda"):
@@ -137,7 +130,6 @@ class RunConfig:
         return cls(**chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, which `from_json` reads."""
         return json.loads(json.dumps({"algorithm": self.algorithm, **asdict(self)}))
 
     @classmethod
@@ -167,11 +159,7 @@ class RunConfig:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Settings from a `config.json`.
-
-        Raises:
-            ConfigError: If it cannot be read or used.
-        """
+        """Settings from a `config.json`."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -187,7 +175,7 @@ class TrainingConfig(RunConfig):
 
     example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
-    """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
+    """Whether it learns keys and a camera (`interplay.agents.first_person`), not one whole number."""
     uses_reward: ClassVar[bool] = True
     """Whether rewards change what it learns."""
 
@@ -204,11 +192,7 @@ class TrainingConfig(RunConfig):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.actor == "any":
             object.__setattr__(self, "actor", None)
@@ -224,7 +208,6 @@ class TrainingConfig(RunConfig):
 
 
 def _check_range(item: Field[Any], value: Any) -> None:
-    """Refuse a value outside what its field allows."""
     low, high, above = (item.metadata.get(name) for name in ("low", "high", "above"))
     if above is not None and not above < value <= high:  # also refuses NaN
         raise ConfigError(f"{item.name} must be above {above:g} and at most {high:g}, got {value!r}")

@@ -103,11 +103,7 @@ class CloneConfig(TrainingConfig):
     shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
@@ -142,11 +138,7 @@ class DaggerConfig(BCConfig):
     url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
@@ -154,7 +146,6 @@ class DaggerConfig(BCConfig):
 
     @property
     def by_person(self) -> bool:
-        """Whether people say what to do, by playing."""
         return self.expert == "person"
 
     def run_of(self, folder: Path) -> str:
@@ -336,11 +327,7 @@ class PPOConfig(RunConfig):
     log_every: int = setting(1, "Rounds between lines of metrics.", low=1, high=10**9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.workers > self.games:
             raise ConfigError(f"workers must be at most games, which is {self.games}, got {self.workers}")

@@ -102,7 +102,7 @@ class Kept:
         return self._keep("references", state, lambda: references(self._database, self._data, self._judgement_of))
 
     def boards(self) -> list[Board]:
-        """As `boards.boards`."""
+        """As `leaderboards.boards`."""
         files = self._files()
         stamps = tuple((path, stamp) for path, (stamp, _, _) in files.items())
         found = [one for _, one, _ in files.values() if isinstance(one, Result)]

@@ -9,7 +9,7 @@ from itertools import pairwise
 from interplay.explore.evaluation.metrics import Result
 from interplay.explore.evaluation.pairs import answers
 from interplay.rank import Comparison, LeaderboardRow
-from interplay.rank.boards import Resampling, boards
+from interplay.rank.leaderboards import Resampling, boards
 from interplay.rank.ranking import Method
 
 METHODS: tuple[Method, ...] = ("bradley-terry", "davidson")

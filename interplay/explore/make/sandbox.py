@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from interplay.envs import Frame, make
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.envs.voxel import VoxelEnv
 from interplay.envs.voxel.actions import to_world
 from interplay.explore import facts, views

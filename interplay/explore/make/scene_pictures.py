@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.envs import Frame
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.explore import facts, views
 from interplay.explore.instance import Instance
 from interplay.explore.make.sandbox import build_instance

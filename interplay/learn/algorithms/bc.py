@@ -45,7 +45,6 @@ class BC(Learner):
         self._group_weights = None if by_group is None else torch.from_numpy(by_group).to(given.device, torch.float32)
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on the cross-entropy of a batch."""
         observations = batch.observations
         if self._config.shift:
             observations = shifted(observations, self._config.shift, generator)
@@ -61,7 +60,6 @@ class BC(Learner):
         return {"loss": loss, "accuracy": (logits.detach().argmax(1) == batch.actions).float().mean()}
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Cross-entropy and share of actions matched."""
         logits = self.network(batch.observations)
         return {
             "loss": nn.functional.cross_entropy(logits, batch.actions),
@@ -69,7 +67,6 @@ class BC(Learner):
         }
 
     def acting(self) -> Acting:
-        """The network itself."""
         return self._acting
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from interplay.agents import networks
-from interplay.agents.composed import NUM_PARTS, STILL_CHOICE, turns_camera
+from interplay.agents.first_person import NUM_PARTS, STILL_CHOICE, turns_camera
 from interplay.learn.algorithms.bc import initialise, shifted
 from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, step
 from interplay.learn.settings import CloneConfig
@@ -54,7 +54,6 @@ class Clone(Learner):
         return training[:: config.every]
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on the loss of a batch."""
         observations = batch.observations
         if self._config.shift:
             observations = shifted(observations, self._config.shift, generator)
@@ -79,7 +78,6 @@ class Clone(Learner):
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
 
     def acting(self) -> Acting:
-        """The network itself."""
         return self._acting
 
 

@@ -43,7 +43,6 @@ class IQL(Learner):
         }
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """A step of the critics and the value, then one of the actor."""
         critic_loss, value_loss, taken = self._value_losses(batch)
         step(self.optimizers["critics"], critic_loss + value_loss)
 
@@ -73,5 +72,4 @@ class IQL(Learner):
         return {"loss": critic_loss + value_loss, "accuracy": matched}
 
     def acting(self) -> Acting:
-        """The actor."""
         return self._acting

@@ -80,10 +80,8 @@ class SAC(Learner):
         return torch.stack(losses).sum()
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The critics' loss, and the share of actions that are the actor's likeliest."""
         matched = (self.actor(batch.observations).argmax(1) == batch.actions).float().mean()
         return {"loss": self._critic_loss(batch), "accuracy": matched}
 
     def acting(self) -> Acting:
-        """The actor."""
         return self._acting

@@ -38,7 +38,6 @@ class Batch:
 
     @classmethod
     def of(cls, data: Transitions, which: np.ndarray, device: torch.device, *, with_next: bool) -> Self:
-        """Some decisions of the data."""
         if with_next:
             before, after = map(torch.from_numpy, data.pairs(which))
         else:
@@ -122,9 +121,7 @@ class Learner(Trained, Protocol):
         """Means over a batch that it was not trained on, without a gradient and without a draw."""
         ...
 
-    def acting(self) -> Acting:
-        """What plays."""
-        ...
+    def acting(self) -> Acting: ...
 
 
 def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
@@ -154,7 +151,6 @@ def adam(
 
 
 def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    """One step of an optimizer down a loss."""
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     optimizer.step()

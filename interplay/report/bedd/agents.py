@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import nan
 
 from interplay.rank import Comparison, LeaderboardRow
-from interplay.rank.boards import Boards, Resampling, boards
+from interplay.rank.leaderboards import Boards, Resampling, boards
 from interplay.report.bedd.paper import paper, published, short_name, task_ids
 from interplay.report.plots import plot_intervals
 from interplay.report.reading import Reading

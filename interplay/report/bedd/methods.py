@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.boards import Board
 from interplay.rank.compare import rank_correlation
+from interplay.rank.leaderboards import Board
 from interplay.rank.methods import METHODS, rate
 from interplay.rank.ranking import Method
 from interplay.report.factors import factor_scores

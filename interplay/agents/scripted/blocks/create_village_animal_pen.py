@@ -88,7 +88,6 @@ class Site:
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     chosen = choose(body)
     if chosen is None:
@@ -314,7 +313,6 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
 
 
 def shut(body: Body, site: Site) -> Acts:
-    """Close both gates."""
     return (yield from _swing(body, site, shut=True))
 
 

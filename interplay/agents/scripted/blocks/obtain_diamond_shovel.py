@@ -11,6 +11,7 @@ from interplay.agents.skills.crafts import craft, smelt
 from interplay.agents.skills.mobs import pick_up
 from interplay.agents.skills.navigation import Routes, digging_costs
 from interplay.agents.skills.reaching import set_down
+from interplay.world.grid import physics
 from interplay.world.registry.blocks import BLOCK_OF, BLOCKS, block_of, per_block, state_of
 from interplay.world.registry.entity_types import KINDS, NUM_THINGS
 from interplay.world.registry.tools import can_harvest, speed_on
@@ -44,12 +45,10 @@ def is_log(item: str) -> bool:
 
 
 def is_planks(item: str) -> bool:
-    """Whether an item is planks of any wood."""
     return item.endswith("_planks")
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     body.kept = {"crafting_table", "furnace", "cobblestone", "stone_sword"}
     work = _work(body)
@@ -187,8 +186,6 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
 
 def _clear_to(body: Body, cell: Position) -> Acts:
     """Take away leaves between the eyes and a block."""
-    from interplay.world.grid import physics
-
     me = body.world.player
     for _ in range(5):
         if body.aim(cell) is not None:
