@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from interplay.envs import make
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.record import Episode
 
 AGENT = "game_0>player_0"

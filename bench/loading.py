@@ -26,7 +26,7 @@ import interplay.record
 from bench.crowdplay_storing import AGENT, learned_from, loaded, played_again, steps_of, stored
 from bench.record import held_actions
 from interplay.envs import make
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.learn import load
 from interplay.record import Archive, Episode, RecordedEpisode
 

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from interplay.rank import Comparison, Standings, rate_all, read_answers
-from interplay.rank.boards import Resampling, boards
 from interplay.rank.bootstrap import bootstrap, resample
 from interplay.rank.bradley_terry import fit
+from interplay.rank.leaderboards import Resampling, boards
 from interplay.rank.log import Log
 from interplay.rank.methods import METHODS, rate
 

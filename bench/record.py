@@ -22,7 +22,7 @@ import numpy as np
 
 import interplay.record
 from interplay.envs.atari import AtariEnv
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import find
 

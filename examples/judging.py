@@ -13,7 +13,7 @@ from interplay import tasks
 from interplay.agents.evaluate import evaluate
 from interplay.judge import Judging, ScriptedJudge
 from interplay.judge.ratings.ratings import comparison
-from interplay.rank.boards import Resampling, boards
+from interplay.rank.leaderboards import Resampling, boards
 from interplay.store import bans
 from interplay.store import judging as store
 

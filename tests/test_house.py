@@ -113,21 +113,19 @@ CIRCLES = {}
 
 _TORCH = "brings torch, which takes seconds"
 _FILMS = "brings PyAV, which only films and stored videos need"
-_OF_SEVERAL = "one of several that are alike; only the one asked for is loaded"
 HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
     ("agents.find", "agents.vpt.agent"): _TORCH,
-    ("agents.find", "agents.vpt.cloned"): _TORCH,
     ("agents.description", "agents.networks.__init__"): _TORCH,
     ("agents.policy", "agents.networks.__init__"): _TORCH,
     ("learn.train", "learn.algorithms.__init__"): _TORCH,
-    ("learn.train", "learn.embedded"): _TORCH,
+    ("learn.train", "learn.latents"): _TORCH,
     ("learn.train", "learn.harness.run"): _TORCH,
     ("learn.reward.fitting", "learn.harness.devices"): _TORCH,
     ("learn.reward.fitting", "learn.harness.run"): _TORCH,
     ("learn.reward.fitting", "learn.reward.model"): _TORCH,
-    ("learn.reward.kept", "learn.reward.model"): _TORCH,
-    ("learn.online.practising", "learn.online.running"): _TORCH,
+    ("learn.reward.storage", "learn.reward.model"): _TORCH,
+    ("learn.online.__init__", "learn.online.run"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
     ("record.archive", "record.clips"): _FILMS,
     ("record.seal", "record.video"): _FILMS,
@@ -138,18 +136,6 @@ HIDDEN_IMPORTS = {
     ("cli.rank", "cli.rank_tables"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "runs in every program that imports gymnasium",
     ("envs.gymnasium_ids", "envs.voxel.__init__"): "runs in every program that imports gymnasium",
-    **{
-        ("agents.scripted.blocks.player", f"agents.scripted.blocks.{task}"): _OF_SEVERAL
-        for task in (
-            "find_cave",
-            "make_waterfall",
-            "create_village_animal_pen",
-            "build_village_house",
-            "obtain_diamond_shovel",
-            "first_steps",
-            "together",
-        )
-    },
     (
         "agents.skills.body",
         "agents.skills.crafts",

@@ -36,7 +36,7 @@ from interplay.agents.find import find as find_agent
 from interplay.agents.scripted import has_player
 from interplay.cli.common import progress_bar
 from interplay.envs import Frame, make
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.explore import published
 from interplay.explore.evaluation import metrics, runs
 from interplay.explore.evaluation.evaluate import evaluate

@@ -12,7 +12,7 @@ from blockworld import Action, Renderer, Stack, World, run
 from blockworld.player import screens
 from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
 from interplay.envs import Frame
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 
 OUT = Path(__file__).parent.parent / "docs" / "images" / "world"
 SIZE = (640, 360)

@@ -107,29 +107,22 @@ class OneGame:
         self._game: object = None
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
-        """Reset the agent; the game before is over."""
         self._agent.reset(task, rng=rng)
         self._game = object()
         return self._game
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Show the world to an agent that looks into it."""
         if isinstance(self._agent, Insider):
             self._agent.attach(env, seat)
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> list[Decision]:
-        """What the agent does at one picture.
-
-        Raises:
-            AgentError: For several games, or one that is over.
-        """
+        """What the agent does at one picture."""
         if len(states) != 1 or states[0] is not self._game:
             raise AgentError(f"agent {self.name!r} plays one game at a time; build another one for each game")
         return [Decision(self._agent.act(observations[0]["picture"]))]
 
 
 def as_agent(agent: Agent | SimpleAgent) -> Agent:
-    """An agent in the full form."""
     return agent if isinstance(agent, Agent) else OneGame(agent)
 
 
@@ -254,10 +247,7 @@ def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 
     rollout can be repeated. Of an agent in the full form also: another game that it plays beside this one changes nothing.
 
     Args:
-        agent: The agent; it begins games.
-        task: What it plays.
         num_decisions: How many decisions are played, twice.
-        seed: Seed of the environment and of the agent's generator.
     Raises:
         AgentError: At the first broken promise, saying which.
         NotFoundError: If its pipeline does not exist.
@@ -278,7 +268,6 @@ def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 
 
 
 def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequence[Decision], advice: str) -> None:
-    """Refuse decisions that differ."""
     for number, (one, other) in enumerate(zip(first, second, strict=True)):
         if one.hold_steps != other.hold_steps or not _same(one.action, other.action):
             raise AgentError(
@@ -307,7 +296,6 @@ class _Watched:
         self._agent = agent
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
-        """As the agent's."""
         return self._agent.begin(task, rng=rng)
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
@@ -321,7 +309,6 @@ class _Watched:
 
 
 def _same_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two observations are equal."""
     return one.keys() == other.keys() and all(
         _same_parts(value, other[name]) if isinstance(value, Mapping) else np.array_equal(value, other[name])
         for name, value in one.items()
@@ -347,9 +334,10 @@ def _few_decisions(
             if isinstance(watched._agent, OneGame):
                 watched._agent.attach(episode.env, first)
             seated.sit(episode.env, first, info)
-        watched.watched = games[0][1].state
-        _check_parts(games[0][1])
-        main = games[0][0]
+        main, seated = games[0]
+        watched.watched = seated.state
+        if not seated.space().contains(seated.observation):  # the world or the pipeline is at fault
+            raise AgentError(f"observations of {seated.agent.observation!r} are not as declared: {seated.space()}")
         while len(watched.decisions) < num_decisions and main.outcome is None:
             running = [(episode, seated) for episode, seated in games if episode.outcome is None]
             decide([seated for _, seated in running])
@@ -361,9 +349,3 @@ def _few_decisions(
     finally:
         for episode, _ in games:
             episode.env.close()
-
-
-def _check_parts(seated: SeatedAgent) -> None:
-    """Refuse a world or pipeline whose first observation is not what it declares."""
-    if not seated.space().contains(seated.observation):
-        raise AgentError(f"observations of {seated.agent.observation!r} are not as declared: {seated.space()}")

@@ -59,9 +59,6 @@ def cross_play(
         seeds: Of the world; every line-up plays the same ones.
         num_episodes: Per line-up and seed.
         seed: Of the agents' draws.
-        max_steps: Cut games there.
-        processes: Games at once.
-        report: Called with the number of games done and wanted.
     Returns:
         Line-up, the agents' own names in the order of the seats joined by `" + "`, -> its episodes.
     Raises:

@@ -2,7 +2,7 @@
 
 It says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
 observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
-Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.composed`).
+Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.first_person`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import gymnasium
 
-from interplay.agents import actions, composed
+from interplay.agents import actions, first_person
 from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, shortened, unknown_name
 from interplay.record import spaces
@@ -58,10 +58,10 @@ def read_description(folder: Path) -> dict[str, Any]:
             problem = check(document.get(key)) if key in document else "it is missing"
             if problem:
                 raise PolicyError(f"policy {folder.name!r}: {path}: {key!r}: {problem}\n{REMEDY}")
-    if "coding" in document and spaces.from_json(document["actions"]) != composed.CHOICES:
+    if "coding" in document and spaces.from_json(document["actions"]) != first_person.CHOICES:
         raise PolicyError(
             f"policy {folder.name!r}: {path}: 'actions': they are {spaces.from_json(document['actions'])}, "
-            f"expected {composed.CHOICES}, as 'coding' says\n{REMEDY}"
+            f"expected {first_person.CHOICES}, as 'coding' says\n{REMEDY}"
         )
     return document
 
@@ -71,8 +71,6 @@ def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping
 
     Args:
         weights: As the file has them.
-    Raises:
-        PolicyError: As `read_description`.
     """
     import torch
 
@@ -136,7 +134,7 @@ def _actions(value: Any) -> str:
 
 
 def _coding(value: Any) -> str:
-    return "" if value == composed.CODING else f"it is {shortened(value)}; this Interplay knows {composed.CODING!r}"
+    return "" if value == first_person.CODING else f"it is {shortened(value)}; this Interplay knows {first_person.CODING!r}"
 
 
 def _embedding(value: Any) -> str:

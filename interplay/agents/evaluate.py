@@ -35,13 +35,9 @@ class Job:
     """One rollout to make: everything another process needs to know.
 
     Attributes:
-        data: The archive's folder.
         database: Its database's address.
-        task: `Task.to_json()`.
         agents: Seat -> a name that `agents.find` takes.
-        seed: Seed of the environment.
         draw: Seeds the agent's generator.
-        max_steps: Cut the episode there, or None.
         video: Whether to make the mp4 too.
     """
 
@@ -55,7 +51,6 @@ class Job:
     video: bool
 
     def who(self) -> str:
-        """Who plays, in words."""
         if len(self.agents) == 1:
             return "agent " + "".join(map(repr, self.agents.values()))
         return "agents " + " ".join(f"{seat}={name}" for seat, name in self.agents.items())
@@ -82,16 +77,8 @@ def evaluate(
     which different agents sit are recorded and filmed, and admit nobody.
 
     Args:
-        archive: Where the episodes go.
         agent: A name that `agents.find` takes, for every seat of the task; or a mapping seat -> name.
-        seeds: Seeds of the environment.
-        num_episodes: Episodes per seed.
-        seed: Of the agents' draws.
-        max_steps: Cut episodes there (outcome `time_limit`).
-        video: Make the mp4s too.
-        again: Play even what is there already.
         processes: Rollouts at once; more than one needs a main module that is safe to import.
-        report: Called with the number of rollouts done and wanted.
     Returns:
         The episodes, in the order of `seeds`.
     Raises:
@@ -108,16 +95,7 @@ def evaluate(
         with archive.database.read() as session:
             store.check_name(session, name, "agent")
     found, jobs = plan(
-        archive,
-        task,
-        agents,
-        names,
-        seeds,
-        num_episodes=num_episodes,
-        seed=seed,
-        max_steps=max_steps,
-        video=video,
-        again=again,
+        archive, task, agents, names, seeds, num_episodes=num_episodes, seed=seed, max_steps=max_steps, video=video, again=again
     )
     total = len(found) + len(jobs)
     report(len(found), total)
@@ -209,7 +187,6 @@ def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[
 
 
 def _play_apart(job: Job) -> str:
-    """A job in a process of its own."""
     import interplay.record
 
     archive = interplay.record.open(Path(job.data), database=job.database)

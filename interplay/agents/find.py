@@ -32,9 +32,7 @@ class AgentName(NamedTuple):
     """A name that `find` takes.
 
     Attributes:
-        name: The name.
         kind: `builtin`, `policy` or `vpt`.
-        description: One line.
         task: Id of the task a policy was trained for; None for built-in agents.
     """
 
@@ -62,7 +60,6 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
     Args:
         name: `random`, `noop`, `scripted`; a trained policy or a VPT network by its name in the archive's `models/` or by the
             path of its folder; or `module:factory`, a callable without arguments that returns an agent of your own.
-        archive: Where trained policies are looked up by name.
     Raises:
         NotFoundError: For a name that leads nowhere; the nearest is offered.
         AgentError: If your factory cannot be imported, called, or gives something that is no agent.
@@ -101,14 +98,12 @@ def vpt_folder(name: str, models: Path) -> Path:
 
 
 def _seeing(policy: Policy, models: Path) -> Agent:
-    """A policy with the VPT network that it sees through."""
-    from interplay.agents.vpt.cloned import with_network
+    from interplay.agents.vpt.agent import with_network
 
     return with_network(policy, models)
 
 
 def _vpt(folder: Path) -> Agent:
-    """The agent of a folder with a VPT network."""
     try:
         from interplay.agents.vpt.agent import load_agent
     except ModuleNotFoundError as error:
@@ -117,7 +112,6 @@ def _vpt(folder: Path) -> Agent:
 
 
 def _from_module(name: str) -> Agent | SimpleAgent:
-    """The agent that `module:factory` makes."""
     module_name, _, attribute = name.partition(":")
     try:
         module = importlib.import_module(module_name)

@@ -17,9 +17,6 @@ class ParallelTask(pettingzoo.ParallelEnv):
 
     Rewards and the step limit are those of recorded play: `Task.reward`, `Task.max_steps`. A seat that is done before the
     others leaves `agents`, terminated or truncated; the others end as the game ends. Each agent's info is the world's.
-
-    Args:
-        env: The world, as `interplay.envs.make` builds it.
     """
 
     def __init__(self, env: PlayableEnv) -> None:
@@ -32,11 +29,9 @@ class ParallelTask(pettingzoo.ParallelEnv):
         self._episode = RecordedEpisode(env)
 
     def observation_space(self, agent: str) -> gymnasium.Space:
-        """What this seat observes."""
         return self._env.observation_space[agent]  # type: ignore[index]
 
     def action_space(self, agent: str) -> gymnasium.Space:
-        """What this seat can do."""
         return self._env.action_space[agent]  # type: ignore[index]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -51,7 +46,6 @@ class ParallelTask(pettingzoo.ParallelEnv):
     def step(
         self, actions: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """One step of all seats that still play."""
         acting = {
             seat: actions[seat] if seat in self.agents else self._env.task.keys.of(seat).noop for seat in self.possible_agents
         }
@@ -72,5 +66,4 @@ class ParallelTask(pettingzoo.ParallelEnv):
         return self._env.view().rgb()
 
     def close(self) -> None:
-        """Close the world."""
         self._env.close()

@@ -12,18 +12,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.agents import actions, composed
+from interplay.agents import actions, first_person
 from interplay.agents.base import AgentError, Decision
-from interplay.agents.description import (
-    FILE,
-    FORMAT,
-    REMEDY,
-    VERSION,
-    WEIGHTS,
-    PolicyError,
-    check_network,
-    read_description,
-)
+from interplay.agents.description import FILE, FORMAT, REMEDY, VERSION, WEIGHTS, PolicyError, check_network, read_description
 from interplay.envs import make, pipeline
 from interplay.errors import not_installed
 from interplay.files import write_bytes
@@ -42,10 +33,6 @@ class Game:
 
 class Policy:
     """An agent that draws its actions from a trained network.
-
-    Args:
-        description: What `model.json` says.
-        network: A network of `interplay.agents.networks`.
 
     Each decision is drawn as `interplay.agents.actions` says; temperature 0 takes the most probable action. A clone of
     someone who varies gets stuck when it always takes the most probable action, so cloning stores a temperature above 0.
@@ -83,9 +70,8 @@ class Policy:
         return [Decision(self.drawn(row, game.rng)) for row, game in zip(outputs, states, strict=True)]
 
     def drawn(self, outputs: np.ndarray, rng: np.random.Generator) -> Any:
-        """An action of the world from the outputs for one observation."""
         chosen = actions.draw(self.space, outputs, self.temperature, rng)
-        return chosen if self._coding is None else composed.action_of(chosen)
+        return chosen if self._coding is None else first_person.action_of(chosen)
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
         """What the network says of a batch: float32, shape (B, outputs). A recurrent one remembers in `games`."""
@@ -174,12 +160,7 @@ def save_policy(
     """Write a policy; each file appears whole or not at all.
 
     Args:
-        folder: Made if missing; its name is the policy's.
-        network: One of `networks.ARCHITECTURES`.
-        task: What it was trained for.
-        algorithm: For example `bc`.
         observation: Pipeline of its observations.
-        space: Of its actions.
         details: Must hold `architecture` and `temperature`; `config`, `metrics` and the like are kept as they are.
     Returns:
         The path of `model.json`.

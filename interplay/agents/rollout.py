@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from interplay.agents.asked import Asked, AskedSeat
 from interplay.agents.base import Agent, AgentError, SeatedAgent, SimpleAgent
+from interplay.agents.expert_query import Asked, AskedSeat
 from interplay.envs import Frame, FramePolicy, make
 from interplay.errors import unknown_name
 from interplay.record import Owner, RecordedEpisode, RecordingError
@@ -39,13 +39,9 @@ def rollout(
     clock that runs as if the game were played at its own frame rate. The same seed and generator give the same episode.
 
     Args:
-        archive: Where the episode goes.
-        task: What is played.
         agent: Who plays; it begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for
             each; they draw from generators of their own that `rng` spawns. An `Asked` is a learner with an expert beside:
             the recording keeps what the expert would have done (`Episode.labels`), and who acted.
-        seed: Seed of the environment.
-        rng: The agent's generator.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
         frames: How the recording keeps its frames; the environment's own way when not given.
         episode_id, created_at: Of the recording; a fresh id and the time now when not given.
@@ -56,7 +52,13 @@ def rollout(
     """
     agents = agent if isinstance(agent, Mapping) else {task.seats[0]: agent}
     check_seats(task, agents)
-    _check_own_objects([(seat, one) for seat, each in agents.items() for one in _objects(each)])
+    _check_own_objects(
+        [
+            (seat, one)
+            for seat, each in agents.items()
+            for one in ((each.learner, each.expert) if isinstance(each, Asked) else (each,))
+        ]
+    )
     generators = [rng] if len(agents) == 1 else rng.spawn(len(agents))
     # First: an agent that cannot play this task should leave no trace.
     seated = {seat: _seated(agents[seat], task, own) for seat, own in zip(task.seats, generators, strict=True)}
@@ -93,10 +95,6 @@ def check_seats(task: Task, given: Iterable[str]) -> None:
             f"task {task.id} has the seats {', '.join(task.seats)}, and nobody sits in {', '.join(empty)}\n"
             f"Name an agent for each:  interplay play {task.id} {' '.join(f'--seat {seat}=random' for seat in task.seats)}"
         )
-
-
-def _objects(agent: Agent | SimpleAgent | Asked) -> tuple[Agent | SimpleAgent, ...]:
-    return (agent.learner, agent.expert) if isinstance(agent, Asked) else (agent,)
 
 
 def _seated(agent: Agent | SimpleAgent | Asked, task: Task, rng: np.random.Generator) -> SeatedAgent | AskedSeat:

@@ -39,14 +39,12 @@ class RandomAgent:
         self._rng = np.random.default_rng(0)
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Take the task's actions, each once, and the generator."""
         self._use(task.keys)
         self._rng = rng
         self._count = 0
         self._space: gymnasium.Space | None = None
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the actions of the seat."""
         space = seat_spaces(env)[seat]
         self._use(env.task.keys.of(seat))
         if not all(map(space.contains, self._actions)):
@@ -86,13 +84,10 @@ class NoopAgent:
         self._noop: Any = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Remember the task's no-op."""
         self._noop = task.keys.noop
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the no-op of the seat."""
         self._noop = env.task.keys.of(seat).noop
 
     def act(self, observation: np.ndarray) -> Any:
-        """The no-op."""
         return self._noop

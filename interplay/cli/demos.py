@@ -230,7 +230,7 @@ def import_(
 
     Exit 1 when something was refused.  Try:  interplay demos import recordings
     """
-    from interplay.learn.recordings.importing import import_recordings
+    from interplay.learn.recordings.vpt_import import import_recordings
 
     of_all = None if task is None else _task(task)  # before a data folder is made
     archive = open_archive(data, database)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -35,6 +36,7 @@ from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.learn.benchmark import Results
+    from interplay.learn.harness.run import TrainingResult
     from interplay.learn.reward.fitting import FittedReward
     from interplay.record import Archive
 
@@ -45,22 +47,6 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
 )
-
-DOES = {
-    "bc": "Behaviour cloning: act as the recorded player did.",
-    "fbc": "Behaviour cloning of the episodes with the highest return.",
-    "bcq": "Batch-constrained Q-learning: the best of the actions that players take.",
-    "clone": "Cloning in first person: keys and camera, from pixels or from embeddings of VPT.",
-    "cql": "Conservative Q-learning: the values of actions that nobody took are kept low.",
-    "dagger": "Rounds in which the learner plays and an expert, an agent or a person, says what to do (DAgger).",
-    "dqn": "Deep Q-network: the action with the highest value.",
-    "iql": "Implicit Q-learning: imitate most the actions that turned out best.",
-    "iqn": "Implicit quantile network: learn the whole distribution of returns, take the action with the highest mean.",
-    "ppo": "Proximal policy optimisation: learn by playing, in every seat of the task at once.",
-    "reward": "A reward learned from judged pairs; the other algorithms take it as `--reward NAME`.",
-    "sac": "Discrete soft actor-critic: action probabilities that balance value and variety.",
-}
-"""Algorithm -> what it does, in a sentence."""
 
 
 @app.callback()
@@ -74,7 +60,7 @@ def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None
     hints = get_type_hints(config_class)
     presets = sorted(config_class.presets)
 
-    makes, place = ("reward", "rewards") if config_class is RewardConfig else ("policy", "models")
+    makes, place = config_class.makes
 
     def run(**values: Any) -> None:
         if values["out"] is None:
@@ -102,7 +88,8 @@ def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None
         ]
     )
     name = config_class.algorithm
-    text = f"{DOES[name]}\n\nTry:  interplay learn {name} --task {config_class.example} --out my-{name}"
+    does = (config_class.__doc__ or "").partition("\n")[0]
+    text = f"{does}\n\nTry:  interplay learn {name} --task {config_class.example} --out my-{name}"
     app.command(name, help=text)(run)
 
 
@@ -136,6 +123,7 @@ def _value(hint: Any, value: Any, name: str) -> Any:
 
 
 def _learn(
+    train: Callable[..., TrainingResult],
     config_class: type[RunConfig],
     given: dict[str, Any],
     *,
@@ -148,13 +136,13 @@ def _learn(
     preset: str | None = None,
     fast: bool = False,
 ) -> None:
-    """Train as asked, show how it goes, and say what came of it."""
-    archive = open_archive(data, database, must_exist=config_class is not PPOConfig)
+    """Train by `train` or `practise`, show how it goes, and say what came of it."""
+    archive = open_archive(data, database, must_exist=not config_class.learns_by_playing)
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
     )
     with _stoppable(model_folder(archive, out), settings, place_options(data, database)):
-        result = _watched(practise if config_class is PPOConfig else train, archive, settings, out, resume)
+        result = _watched(train, archive, settings, out, resume)
     emit(
         {
             "agent": out,
@@ -186,8 +174,8 @@ def _learn_reward(
 ) -> None:
     """Learn a reward as asked, show how it goes, and say what it is worth."""
     from interplay.learn.reward.fitting import fit
-    from interplay.learn.reward.kept import reward_folder
     from interplay.learn.reward.pairs import asked_segments
+    from interplay.learn.reward.storage import reward_folder
 
     archive = open_archive(data, database, must_exist=True)
     if "study" in given and "task" not in given and config is None and not resume:
@@ -292,7 +280,7 @@ def _settings(
 def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
     """Train, showing how far it is."""
     with progress() as bar:
-        plays = isinstance(settings, PPOConfig)
+        plays = settings.learns_by_playing
         reading = bar.add_task("beginning to play" if plays else "reading episodes", total=None)
         training = bar.add_task("training", total=None, visible=False)
 
@@ -373,16 +361,16 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
     return "\n".join(lines)
 
 
-def _summary(name: str, settings: RunConfig, result: Any, place: str) -> str:
+def _summary(name: str, settings: Any, result: TrainingResult, place: str) -> str:
     """What was learned and what to do next."""
     lines = [
         f"{name}: {amount(result.updates, 'update')} in {result.seconds:.0f} s on {amount(result.num_decisions, 'decision')} "
         f"of {amount(result.num_episodes, 'episode')}.",
     ]
-    if isinstance(settings, PPOConfig):
+    if settings.learns_by_playing:
         made, planned, counted = result.num_decisions, settings.steps, "decisions"
     else:
-        made, planned, counted = result.updates, getattr(settings, "updates", 0), "updates"
+        made, planned, counted = result.updates, settings.updates, "updates"
     if made < planned:
         lines.append(f"Training stopped after {settings.max_seconds:g} s (max_seconds), at {made} of {planned} {counted}.")
     if "return" in result.metrics:
@@ -465,7 +453,8 @@ def _benchmark_text(results: Results, place: str) -> Any:
     )
 
 
-for _config_class in (*CONFIGS.values(), PPOConfig):
-    add_command(_config_class, _learn)
+for _config_class in CONFIGS.values():
+    add_command(_config_class, partial(_learn, train))
+add_command(PPOConfig, partial(_learn, practise))
 add_command(DaggerConfig, _learn_dagger)
 add_command(RewardConfig, _learn_reward)

@@ -29,8 +29,8 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
 
 if TYPE_CHECKING:
-    from interplay.rank.boards import Boards, Resampling
-    from interplay.rank.judgements import Judgement
+    from interplay.rank.agreement import Judgement
+    from interplay.rank.leaderboards import Boards, Resampling
     from interplay.rank.ranking import Options
 
 app = typer.Typer(add_completion=False)
@@ -123,7 +123,7 @@ def rank(
             "--normalised is a mean over tasks, and there are answers about fewer than two\n"
             "Leave it out: in one task mu says the same."
         )
-    from interplay.rank.boards import Resampling
+    from interplay.rank.leaderboards import Resampling
     from interplay.rank.ranking import Options
 
     options = Options()
@@ -197,7 +197,7 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
 
 def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:
     """Every leaderboard, with a progress bar where it takes more than a moment."""
-    from interplay.rank.boards import boards
+    from interplay.rank.leaderboards import boards
 
     with ExitStack() as stack:
         report: Callable[[float], None] | None = None

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from interplay.rank import LeaderboardRow
-from interplay.rank.agreement import METRICS, agreement, questions
+from interplay.rank.agreement import METRICS, Judgement, agreement, questions
 from interplay.rank.bias import judges, length_bias, side_bias
-from interplay.rank.boards import Board, Boards, Resampling
 from interplay.rank.compare import above, beats
-from interplay.rank.judgements import Judgement
+from interplay.rank.leaderboards import Board, Boards, Resampling
 from interplay.rank.ranking import Method, Options
 from interplay.rank.transitivity import expected, transitivity
 

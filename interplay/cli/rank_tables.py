@@ -8,7 +8,7 @@ from interplay.cli.common import table
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.rank.boards import Boards
+    from interplay.rank.leaderboards import Boards
 
 _LEGEND = {
     "trueskill": "Agents are sorted by mu - 3 sigma, a skill they have with near certainty.",

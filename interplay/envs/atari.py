@@ -18,8 +18,8 @@ import numpy as np
 import zstandard
 
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
-from interplay.envs.palette import PALETTE
 from interplay.envs.parallel import require_options
+from interplay.envs.pictures import PALETTE
 from interplay.errors import not_installed, unknown_name
 from interplay.tasks import Task
 
@@ -43,11 +43,7 @@ _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
-    """An emulator that has played nothing, and its state.
-
-    Raises:
-        NotFoundError: If there is no such game.
-    """
+    """An emulator that has played nothing, and its state."""
     try:
         ale, as_new = _IDLE[rom].pop()
     except (KeyError, IndexError):
@@ -63,7 +59,7 @@ def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
 class AtariEnv(PlayableEnv):
     """One game, one frame a step, all 18 actions.
 
-    Observations are the native screen: uint8, shape (210, 160), palette indices (`envs.palette.PALETTE` gives colours).
+    Observations are the native screen: uint8, shape (210, 160), palette indices (`envs.pictures.PALETTE` gives colours).
     `reset` plays 0 to `noop_max` no-ops, the number drawn from the seed ("no-op starts", Mnih et al. 2015). Episodes end
     (`terminated`) when the game is over and are truncated after `task.max_steps`.
 

@@ -17,8 +17,8 @@ from multi_agent_ale_py import ALEInterface
 
 from interplay.envs import atari
 from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
-from interplay.envs.palette import PALETTE
 from interplay.envs.parallel import require_actions
+from interplay.envs.pictures import PALETTE
 from interplay.tasks import Task
 
 ALEInterface.setLoggerMode("error")

@@ -110,11 +110,7 @@ class GymEnv(PlayableEnv):
 
 
 def _made(task: Task) -> gymnasium.Env:
-    """The environment of a task, with pictures and no screen.
-
-    Raises:
-        NotFoundError, EnvError: As `GymEnv`.
-    """
+    """The environment of a task, with pictures and no screen."""
     play_without_screen()
     kwargs = dict(task.env.options.get("kwargs", {}))
     env_id = task.env.name

@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 
 from interplay.envs.base import EnvError, Frame, PlayableEnv
-from interplay.envs.palette import LUMA, PALETTE
+from interplay.envs.pictures import LUMA, PALETTE
 from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
@@ -30,7 +30,6 @@ class AnyText(gymnasium.spaces.Text):
     """Every text that is not too long, in any script."""
 
     def contains(self, x: Any) -> bool:
-        """Whether it is such a text."""
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
 
 
@@ -49,9 +48,7 @@ class Pipeline(Protocol):
         """What an observation has: `picture` or `state`, which this pipeline makes, then `info`, `text`."""
         ...
 
-    def space(self) -> gymnasium.Space:
-        """The space of the first part."""
-        ...
+    def space(self) -> gymnasium.Space: ...
 
     def reset(self, frame: Frame) -> np.ndarray:
         """Begin an episode with its first frame; returns the observation of the first decision."""
@@ -91,7 +88,6 @@ class DQN:
         return gymnasium.spaces.Box(0, 255, (self.stack, self.size, self.size), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """Stack the first picture four times."""
         self._newest = grey(frame)
         self._second = np.zeros_like(self._newest)
         self._offset = 0
@@ -99,7 +95,6 @@ class DQN:
         return np.stack(self._pictures)
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray | None:
-        """Decide on every fourth frame and at the end."""
         self._offset += 1
         if not ended:
             if self._offset == self.frame_skip - 1:
@@ -120,31 +115,44 @@ class DQN:
         return cv2.resize(self._newest, (self.size, self.size), interpolation=cv2.INTER_AREA)
 
 
-class Native:
-    """Every native frame as it is, in RGB: uint8, shape (H, W, 3)."""
+class EveryFrame:
+    """Every native frame, a decision at each.
+
+    Args:
+        parts: Of an observation; the first is what `take` makes of a frame.
+        take: From a frame to an array.
+        low, high, dtype: Of its numbers.
+    """
 
     frame_skip = 1
     stack = 0
-    looks_at: Looks = "view"
 
-    def __init__(self, name: str, parts: tuple[str, ...] = ("picture",)) -> None:
-        self.name = name
-        self.parts = parts
-        self._shape: tuple[int, ...] = (0, 0, 3)
+    def __init__(
+        self,
+        name: str,
+        parts: tuple[str, ...],
+        take: Callable[[Frame], np.ndarray],
+        *,
+        looks_at: Looks = "view",
+        low: float = 0,
+        high: float = 255,
+        dtype: type[Any] = np.uint8,
+    ) -> None:
+        self.name, self.parts, self.looks_at = name, parts, looks_at
+        self._take, self._bounds, self._dtype = take, (low, high), dtype
+        self._shape: tuple[int, ...] = (0,)
 
     def space(self) -> gymnasium.Space:
-        """uint8, shape (H, W, 3); known after the first frame."""
-        return gymnasium.spaces.Box(0, 255, self._shape, np.uint8)
+        """Its shape is known after the first frame."""
+        return gymnasium.spaces.Box(*self._bounds, self._shape, self._dtype)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
-        rgb = frame.rgb()
-        self._shape = rgb.shape
-        return rgb
+        taken = self._take(frame)
+        self._shape = taken.shape
+        return taken
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next frame."""
-        return frame.rgb()
+        return self._take(frame)
 
 
 class Small:
@@ -168,12 +176,10 @@ class Small:
         return gymnasium.spaces.Box(0, 255, (self.size[1], self.size[0], 3), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
         self._offset = 0
         return self._picture(frame)
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray | None:
-        """Decide on every fourth frame and at the end."""
         self._offset = 0 if ended else (self._offset + 1) % self.frame_skip
         return None if self._offset else self._picture(frame)
 
@@ -183,73 +189,12 @@ class Small:
         return cv2.resize(frame.rgb(), self.size, interpolation=cv2.INTER_AREA)
 
 
-class Pixels:
-    """Every native frame as episodes keep it: palette indices, uint8, shape (H, W), or RGB (H, W, 3) in worlds without a
-    palette. What scripted players look at: an Atari sprite is one index."""
-
-    name = "pixels"
-    parts = ("picture",)
-    frame_skip = 1
-    stack = 0
-    looks_at: Looks = "view"
-
-    def __init__(self) -> None:
-        self._shape: tuple[int, ...] = (0, 0)
-
-    def space(self) -> gymnasium.Space:
-        """uint8, shape (H, W) or (H, W, 3); known after the first frame."""
-        return gymnasium.spaces.Box(0, 255, self._shape, np.uint8)
-
-    def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
-        self._shape = frame.pixels.shape
-        return frame.pixels.copy()
-
-    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next frame."""
-        return frame.pixels.copy()
-
-
-class State:
-    """The numbers that a world itself gives at every step, flattened: float32, shape (n,). Of worlds that are more than a
-    picture, such as Gymnasium's classic control."""
-
-    name = "state"
-    parts = ("state",)
-    frame_skip = 1
-    stack = 0
-    looks_at: Looks = "state"
-
-    def __init__(self) -> None:
-        self._shape: tuple[int, ...] = (0,)
-
-    def space(self) -> gymnasium.Space:
-        """float32, shape (n,); known after the first frame."""
-        return gymnasium.spaces.Box(-np.inf, np.inf, self._shape, np.float32)
-
-    def reset(self, frame: Frame) -> np.ndarray:
-        """The first numbers."""
-        self._shape = frame.pixels.shape
-        return frame.pixels
-
-    def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next numbers."""
-        return frame.pixels
-
-
 class Observer:
     """What an agent in one seat of a running world is shown: a mapping with the parts that its pipeline names.
 
     `picture` or `state` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the
     screen.
     `text` is the task's instructions, to which a world adds what its infos say as `text`.
-
-    Args:
-        name: Of the pipeline.
-        world: Just reset.
-        seat: Whose view it is.
-    Raises:
-        NotFoundError: For an unknown name; the nearest is offered.
     """
 
     def __init__(self, name: str, world: PlayableEnv, seat: str) -> None:
@@ -271,7 +216,6 @@ class Observer:
         return self._with_parts(self.pipeline.reset(self._look()), info)
 
     def push(self, info: Mapping[str, Any], *, ended: bool) -> dict[str, Any] | None:
-        """After a step: an observation when it is time to decide, else None."""
         seen = self.pipeline.push(self._look(), ended=ended)
         return None if seen is None else self._with_parts(seen, info)
 
@@ -295,18 +239,36 @@ class Observer:
         return observation
 
 
+def _native(name: str, *parts: str) -> EveryFrame:
+    """Native frames as they are, in RGB: uint8, shape (H, W, 3)."""
+    return EveryFrame(name, ("picture", *parts), Frame.rgb)
+
+
+def _pixels() -> EveryFrame:
+    """Native frames as episodes keep them: palette indices, uint8, shape (H, W), or RGB (H, W, 3) in worlds without a palette.
+    Scripted players look at these: an Atari sprite is one index."""
+    return EveryFrame("pixels", ("picture",), lambda frame: frame.pixels.copy())
+
+
+def _state() -> EveryFrame:
+    """The numbers that a world itself gives at every step, flattened: float32, shape (n,). Of worlds that are more than a
+    picture, such as Gymnasium's classic control."""
+    return EveryFrame(
+        "state", ("state",), lambda frame: frame.pixels, looks_at="state", low=-np.inf, high=np.inf, dtype=np.float32
+    )
+
+
 _PIPELINES: dict[str, Callable[[], Pipeline]] = {
     "dqn": DQN,
-    "native": lambda: Native("native"),
-    "pixels": Pixels,
+    "native": lambda: _native("native"),
+    "pixels": _pixels,
     "small": Small,
-    "scene": lambda: Native("scene", ("picture", "info", "text")),
-    "state": State,
+    "scene": lambda: _native("scene", "info", "text"),
+    "state": _state,
 }
 
 
 def pipeline_names() -> list[str]:
-    """Names that `pipeline` takes."""
     return sorted(_PIPELINES)
 
 

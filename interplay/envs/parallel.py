@@ -27,7 +27,6 @@ class ParallelGame(PlayableEnv):
     terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
 
     Args:
-        env: The `pettingzoo.ParallelEnv`, made with `render_mode="rgb_array"`.
         name: What it is called where it was made.
         packages: Distributions that decide what it does and draws; those that are there are named in recordings.
     Raises:
@@ -181,13 +180,7 @@ def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
 
 
 def require_options(task: Task, kind: str, known: Collection[str]) -> None:
-    """Refuse an option of a task that its backend does not have.
-
-    Args:
-        kind: As the error names it: `PettingZoo option`.
-    Raises:
-        NotFoundError: Offering the nearest.
-    """
+    """Refuse an option of a task that its backend does not have."""
     for name in task.env.options:
         if name not in known:
             raise unknown_name(f"{kind} in task {task.id}", name, known)

@@ -59,12 +59,7 @@ class PettingZooEnv(ParallelGame):
 
 
 def _spec(task: Task) -> Any:
-    """What PettingZoo registers under the task's id; `module:id` imports the module first, as in Gymnasium.
-
-    Raises:
-        NotFoundError: If nothing is registered under this id; the nearest is offered.
-        EnvError: If the module cannot be imported, or the environment is played in turns.
-    """
+    """What PettingZoo registers under the task's id; `module:id` imports the module first, as in Gymnasium."""
     module, colon, name = task.env.name.rpartition(":")
     if colon:
         try:

@@ -41,14 +41,16 @@ def setting(
     """A field of a settings dataclass.
 
     Args:
-        default: Its value unless given; a setting without one must be given.
-        help: What it means, for people; one sentence.
         low, high, above: Numbers allowed: from `low`, or more than `above`, to `high`.
-        choices: Texts allowed.
         is_free: Whether a run that was stopped may continue with another value: it does not change what is learned.
     """
     facts = {"help": help, "low": low, "high": high, "above": above, "choices": choices, "is_free": is_free}
     return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
+
+
+def inherited(base: type[RunConfig], name: str, default: Any) -> Any:
+    """A setting of another class, with a default of its own."""
+    return field(default=default, metadata=base.__dataclass_fields__[name].metadata)
 
 
 def check_name(name: str, what: str) -> None:
@@ -72,6 +74,10 @@ class RunConfig:
     """Name -> settings that differ from the defaults."""
     example: ClassVar[str] = "atari/space_invaders"
     """A task, and options that go with it, for the example of the command."""
+    makes: ClassVar[tuple[str, str]] = "policy", "models"
+    """What a run makes, and the folder of the data folder in which it is kept."""
+    learns_by_playing: ClassVar[bool] = False
+    """Whether a run plays games itself, so that it needs no recorded episodes and its length is a number of decisions."""
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
@@ -92,11 +98,7 @@ class RunConfig:
     checkpoint_every_s: float = setting(30.0, "Seconds between checkpoints.", low=0, high=1e9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work."""
         for item in fields(self):
             _check_range(item, getattr(self, item.name))
         if self.device not in ("auto", "cpu", "cuda"):
@@ -128,7 +130,6 @@ class RunConfig:
         return cls(**chosen)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, which `from_json` reads."""
         return json.loads(json.dumps({"algorithm": self.algorithm, **asdict(self)}))
 
     @classmethod
@@ -141,7 +142,7 @@ class RunConfig:
         if not isinstance(document, dict):
             raise ConfigError(f"{source}: must hold one JSON object with settings, got {type(document).__name__}")
         document = dict(document)
-        algorithm = document.pop("algorithm", "bc")  # earlier releases had only this one, and did not name it
+        algorithm = document.pop("algorithm", cls.algorithm)
         if algorithm != cls.algorithm:
             raise ConfigError(
                 f"{source}: holds settings of {algorithm!r}, not of {cls.algorithm!r}\n"
@@ -158,11 +159,7 @@ class RunConfig:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Settings from a `config.json`.
-
-        Raises:
-            ConfigError: If it cannot be read or used.
-        """
+        """Settings from a `config.json`."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -178,7 +175,7 @@ class TrainingConfig(RunConfig):
 
     example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
-    """Whether it learns keys and a camera (`interplay.agents.composed`), not one whole number."""
+    """Whether it learns keys and a camera (`interplay.agents.first_person`), not one whole number."""
     uses_reward: ClassVar[bool] = True
     """Whether rewards change what it learns."""
 
@@ -195,11 +192,7 @@ class TrainingConfig(RunConfig):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.actor == "any":
             object.__setattr__(self, "actor", None)
@@ -208,9 +201,13 @@ class TrainingConfig(RunConfig):
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
 
+    @property
+    def embeddings_folder(self) -> Path | None:
+        """Where it finds embeddings; None where it learns from the observations themselves."""
+        return None
+
 
 def _check_range(item: Field[Any], value: Any) -> None:
-    """Refuse a value outside what its field allows."""
     low, high, above = (item.metadata.get(name) for name in ("low", "high", "above"))
     if above is not None and not above < value <= high:  # also refuses NaN
         raise ConfigError(f"{item.name} must be above {above:g} and at most {high:g}, got {value!r}")

@@ -28,17 +28,16 @@ import numpy as np
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.agents.asked import Asked
 from interplay.agents.description import read_description
+from interplay.agents.expert_query import Asked
 from interplay.agents.policy import action_space_of, is_policy_folder
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
-from interplay.learn.discrete import require_discrete
 from interplay.learn.reading import owners_of, starts_of, stream_of
 from interplay.learn.settings import DaggerConfig
 from interplay.learn.train import check_seat, check_torch, claimed, model_folder, train
-from interplay.learn.transitions import Owner, TransitionError
+from interplay.learn.transitions import Owner, TransitionError, require_discrete
 from interplay.tasks import Task, find
 
 if TYPE_CHECKING:
@@ -56,12 +55,9 @@ class Game(NamedTuple):
     """An episode of a round.
 
     Attributes:
-        episode: Its id.
-        seed: Of its world.
         num_labels: Decisions in it for which the expert said, or showed, what to do.
         num_own: Steps in which the learner acted and the expert was asked.
         num_matched: Those of them in which both wanted the same.
-        total_reward: Of the seat.
     """
 
     episode: str
@@ -77,11 +73,8 @@ class Round:
     """One round.
 
     Attributes:
-        number: From 1.
         agent: Name of the policy that is trained at its end.
         player: Who plays in it: the expert in round 1, then the agent of the round before.
-        share: Of the decisions that the expert makes itself.
-        games: What was played.
         is_complete: Whether it has all its games.
     """
 
@@ -94,16 +87,13 @@ class Round:
 
     @property
     def num_labels(self) -> int:
-        """Of all its games."""
         return sum(game.num_labels for game in self.games)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, which `from_json` reads."""
         return asdict(self) | {"games": [game._asdict() for game in self.games]}
 
     @classmethod
     def from_json(cls, document: dict[str, Any]) -> Round:
-        """The inverse of `to_json`."""
         rest = {name: value for name, value in document.items() if name != "games"}
         return cls(games=tuple(Game(**game) for game in document["games"]), **rest)
 
@@ -124,20 +114,14 @@ def dagger(
     `metrics.jsonl` (a line for each round).
 
     Args:
-        archive: Where episodes and policies go.
-        config: What to learn, from whom.
-        name: Of the run.
-        report: Follows it.
         say: Told what people are to do, where they are the expert.
         pause: Waits a moment, between two looks at what people have played.
     Returns:
         The lines of `metrics.jsonl`.
     Raises:
-        NotFoundError: If there is no such task or expert.
         ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
         AgentError: If the expert cannot play the task, or not be asked.
         TransitionError: If people have not played yet and it does not wait.
-        RunError: As `train`.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
@@ -170,11 +154,7 @@ def dagger(
 
 
 def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
-    """The rounds of a run so far; its settings are written, or compared with those that it was begun with.
-
-    Raises:
-        ConfigError: If they differ, it has more rounds already, or it is a run of another algorithm.
-    """
+    """The rounds of a run so far; its settings are written, or compared with those that it was begun with."""
     rounds: list[Round] = []
     if (folder / CHECKPOINT).exists():
         raise ConfigError(f"{folder} holds a run of another algorithm that was stopped\nChoose another name.")
@@ -238,11 +218,7 @@ def _people_play(
     say: Callable[[str], None],
     pause: Callable[[], None],
 ) -> Iterator[Round]:
-    """The round when people have played enough of it.
-
-    Raises:
-        TransitionError: If they have not at all, and nobody waits.
-    """
+    """The round when people have played enough of it."""
     skip = pipeline(config.observation).frame_skip
     seat = config.seat or task.seats[0]
     what = f"round {one.number}: people play"
@@ -297,7 +273,6 @@ def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: i
 
 
 def game_of(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
-    """What a round keeps of an episode."""
     labels = episode.labels(seat)
     num_own = num_matched = 0
     if labels is not None:
@@ -316,11 +291,7 @@ def game_of(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
 def _train(
     archive: Archive, config: DaggerConfig, name: str, expert: str | None, rounds: Sequence[Round], report: Report
 ) -> None:
-    """The policy of the last of these rounds, unless it is there.
-
-    Raises:
-        ConfigError: If there is another policy of its name.
-    """
+    """The policy of the last of these rounds, unless it is there."""
     last = rounds[-1]
     folder = archive.root / "models" / last.agent
     origin = {
@@ -353,7 +324,6 @@ def _train(
 
 
 def _log(archive: Archive, folder: Path, rounds: Sequence[Round]) -> list[dict[str, Any]]:
-    """Write `metrics.jsonl`: what each round gave."""
     lines = []
     for one in rounds:
         num_own = sum(game.num_own for game in one.games)

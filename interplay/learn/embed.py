@@ -36,7 +36,7 @@ from interplay.agents.vpt.network import VPT, resized
 from interplay.errors import InterplayError, unknown_name
 from interplay.files import is_disk_full, remove_parts, write_bytes, write_json
 from interplay.learn.harness import devices
-from interplay.learn.recordings.lines import read_lines
+from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE
@@ -69,7 +69,6 @@ class Source(NamedTuple):
 
     Attributes:
         name: Of the shard, without its ending; a folder may stand before it.
-        path: A video (`.mp4`), or an episode's file.
     """
 
     name: str
@@ -81,11 +80,7 @@ class Embedded:
     """What a run did.
 
     Attributes:
-        written: Names of new shards.
-        kept: Names of shards that were there already.
         failed: Name -> why there is no shard.
-        num_frames: Pictures in new shards.
-        seconds: Of the whole run.
     """
 
     written: list[str] = field(default_factory=list)
@@ -123,9 +118,7 @@ def embed(
     """Write a shard of each source that has none yet.
 
     Args:
-        sources: What to embed.
         network: Folder of a VPT network.
-        out: Folder of the shards; made if missing.
         chunk: Pictures at a time.
         device: `auto` (a GPU where there is one), `cpu` or `cuda`.
         processes: How many work at the same time, each at a source of its own with one thread; 1 works here.
@@ -166,16 +159,11 @@ def embed(
 
 
 def shard_path(out: Path, name: str) -> Path:
-    """Where the shard of a source is."""
     return out / f"{name}.safetensors"
 
 
 def read_shard(path: Path) -> np.ndarray:
-    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are looked at.
-
-    Raises:
-        EmbedError: If it is no shard, or was cut off.
-    """
+    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are looked at."""
     try:
         header, begin = _header(path)
         part = header["latents"]
@@ -369,7 +357,6 @@ def _size(path: Path) -> int:
 
 
 def _too_large(error: BaseException, chunk: int) -> EmbedError:
-    """The error where a GPU has too little memory."""
     first_line = str(error).partition("\n")[0][:200]
     smaller = f"--chunk {chunk // 2}" if chunk > 1 else "--device cpu"
     return EmbedError(

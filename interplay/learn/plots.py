@@ -38,13 +38,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -> Axes:
-    """One quantity against updates: the training mean of each stretch as a line, the validation value as a dot at the end.
-
-    Args:
-        table: From `read_metrics`.
-        name: Of a quantity in it, such as `loss`.
-        ax: Where to draw; a new figure if None.
-    """
+    """One quantity against updates: the training mean of each stretch a line, the validation value a dot at the end."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 

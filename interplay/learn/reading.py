@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 
 from interplay.agents.actions import index_of
-from interplay.agents.composed import choices_of, is_composed
+from interplay.agents.first_person import choices_of, is_composed
 from interplay.envs import Frame, Pipeline, pipeline
 from interplay.files import alone, is_disk_full, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
@@ -53,13 +53,11 @@ def load(
 
     Args:
         episodes: Of one kind of world, with discrete actions, or those of keys and camera.
-        observation: Pipeline.
         offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)`
             gives four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
-        seat: Whose actions and rewards; None is the first seat.
         actor: Whose decisions: a kind (`human`, `agent`, `model`) or a name; None takes everyone's. A decision in whose steps
             somebody else acted, such as an agent at a shared wheel, is left out.
-        composed: Whether actions are keys and camera; they are read as choices, see `interplay.agents.composed`.
+        composed: Whether actions are keys and camera; they are read as choices, see `interplay.agents.first_person`.
         cache: Folder of what was read before; None keeps nothing. Whoever asks for the same episodes in the same way gets it
             in a moment. What is read is written there as it comes, so that no more than a frame is in memory.
         on_episode: Called with the number of episodes read so far.
@@ -159,11 +157,7 @@ def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_episode: Callable[[int], None] | None) -> None:
-    """Read episodes into the files of a folder.
-
-    Raises:
-        TransitionError: As `load`.
-    """
+    """Read episodes into the files of a folder."""
     columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
     names: dict[Owner, int] = {}
     counts: list[EpisodeCounts] = []
@@ -384,7 +378,6 @@ class _Pictures:
 
 
 def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
-    """What `_write` wrote."""
     document = json.loads((folder / "index.json").read_bytes())
     shape = (document["num_pictures"], *document["shape"])
     pictures = (
@@ -408,7 +401,6 @@ def _kept(folder: Path) -> Transitions | None:
 
 
 def _hash(path: Path) -> str:
-    """SHA-256 of a file that no catalogue knows."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

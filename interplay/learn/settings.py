@@ -1,4 +1,4 @@
-"""The settings of each algorithm, and the presets that repeat published ones.
+"""The settings of each algorithm, and presets of published ones. The first line of a class is the help of its command.
 
 `paper` is Table 7 of Gerstgrasser, Trivedi & Parkes 2022 (CrowdPlay, ICLR); what the table leaves open is d3rlpy's default.
 `code` is what their published program sets (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets
@@ -12,7 +12,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from interplay.learn.config import ConfigError, RunConfig, TrainingConfig, setting
+from interplay.learn.config import ConfigError, RunConfig, TrainingConfig, inherited, setting
 
 _MILLION = {"updates": 1_000_000}
 _PAPER: dict[str, Any] = {**_MILLION, "offsets": (0, 1, 2, 3), "temperature": 0.0, "schedule": "constant"}
@@ -22,7 +22,7 @@ _CODE_Q = {**_CODE, "target_every": 2500}
 
 @dataclass(frozen=True)
 class BCConfig(TrainingConfig):
-    """Behaviour cloning."""
+    """Behaviour cloning: act as the recorded player did."""
 
     algorithm: ClassVar[str] = "bc"
     uses_reward: ClassVar[bool] = False
@@ -33,12 +33,8 @@ class BCConfig(TrainingConfig):
         "iwr": {"actor": "any", "equal_shares": True},
     }
 
-    schedule: str = setting(
-        "cosine", "How the learning rate changes over the run: constant or cosine.", choices=("constant", "cosine")
-    )
-    temperature: float = setting(
-        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
-    )
+    schedule: str = inherited(RunConfig, "schedule", "cosine")
+    temperature: float = inherited(TrainingConfig, "temperature", 1.0)
     label_smoothing: float = setting(0.0, "Share of each label spread over all actions.", low=0, high=0.99)
     beta: float = setting(0.0, "Weight of the penalty on the squares of the log-probabilities.", low=0, high=1000)
     shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
@@ -57,7 +53,7 @@ class BCConfig(TrainingConfig):
 
 @dataclass(frozen=True)
 class FilteredBCConfig(BCConfig):
-    """Behaviour cloning of the best episodes."""
+    """Behaviour cloning of the episodes with the highest return."""
 
     algorithm: ClassVar[str] = "fbc"
     uses_reward: ClassVar[bool] = True
@@ -77,7 +73,7 @@ _BEDD: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class CloneConfig(TrainingConfig):
-    """Cloning in first person, of composed actions."""
+    """Cloning in first person: keys and camera, from pixels or from embeddings of VPT."""
 
     algorithm: ClassVar[str] = "clone"
     example: ClassVar[str] = "first-person/get_log --actor human"
@@ -90,17 +86,13 @@ class CloneConfig(TrainingConfig):
 
     embeddings: str | None = setting(None, "Learn from what VPT sees: a folder that `interplay demos embed` wrote.")
     observation: str = setting("small", "Input of the network, where it learns from pixels; see docs/agents.md.")
-    updates: int = setting(3000, "Gradient steps.", low=1, high=10**9)
-    batch_size: int = setting(64, "Decisions per gradient step.", low=1, high=65_536)
-    schedule: str = setting(
-        "cosine", "How the learning rate changes over the run: constant or cosine.", choices=("constant", "cosine")
-    )
-    temperature: float = setting(
-        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
-    )
+    updates: int = inherited(TrainingConfig, "updates", 3000)
+    batch_size: int = inherited(RunConfig, "batch_size", 64)
+    schedule: str = inherited(RunConfig, "schedule", "cosine")
+    temperature: float = inherited(TrainingConfig, "temperature", 1.0)
     channels: tuple[int, ...] = setting((16, 32, 32), "Channels of each stack of convolutions, for pictures.")
     blocks: int = setting(2, "Residual blocks of each stack.", low=0, high=20)
-    features: int = setting(256, "Units of the layer after the convolutions, for pictures.", low=1, high=65_536)
+    features: int = inherited(RunConfig, "features", 256)
     hidden: tuple[int, ...] = setting((1024, 1024, 1024), "Units of the hidden layers, for embeddings.")
     mask_camera: bool = setting(False, "Learn the camera only from decisions in which it turns.")
     escape_weight: float = setting(1.0, "How much more a decision counts that presses ESC.", above=0, high=1e6)
@@ -111,11 +103,7 @@ class CloneConfig(TrainingConfig):
     shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
@@ -124,10 +112,18 @@ class CloneConfig(TrainingConfig):
                 "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
             )
 
+    @property
+    def embeddings_folder(self) -> Path | None:
+        """The folder that `embeddings` names."""
+        return None if self.embeddings is None else Path(self.embeddings)
+
 
 @dataclass(frozen=True)
 class DaggerConfig(BCConfig):
-    """Rounds in which the learner plays and an expert says what to do, see `interplay.learn.dagger`."""
+    """Rounds in which the learner plays and an expert, an agent or a person, says what to do (DAgger).
+
+    See `interplay.learn.dagger`.
+    """
 
     algorithm: ClassVar[str] = "dagger"
     example: ClassVar[str] = "atari/space_invaders --expert scripted"
@@ -142,11 +138,7 @@ class DaggerConfig(BCConfig):
     url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
@@ -154,7 +146,6 @@ class DaggerConfig(BCConfig):
 
     @property
     def by_person(self) -> bool:
-        """Whether people say what to do, by playing."""
         return self.expert == "person"
 
     def run_of(self, folder: Path) -> str:
@@ -166,7 +157,7 @@ class DaggerConfig(BCConfig):
 class OfflineConfig(TrainingConfig):
     """What the algorithms that learn from rewards share."""
 
-    learning_rate: float = setting(6.25e-5, "Adam's learning rate at the start.", above=0, high=1)
+    learning_rate: float = inherited(RunConfig, "learning_rate", 6.25e-5)
     gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
     critics: int = setting(1, "Number of value networks; targets take the lowest value.", low=1, high=100)
     reward_scale: float = setting(1.0, "Rewards are multiplied by it.", above=0, high=1e9)
@@ -184,7 +175,7 @@ class ValueConfig(OfflineConfig):
 
 @dataclass(frozen=True)
 class DQNConfig(ValueConfig):
-    """Deep Q-network."""
+    """Deep Q-network: the action with the highest value."""
 
     algorithm: ClassVar[str] = "dqn"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": _PAPER, "code": {**_CODE_Q, "learning_rate": 3e-5, "double": True}}
@@ -194,7 +185,7 @@ class DQNConfig(ValueConfig):
 
 @dataclass(frozen=True)
 class BCQConfig(ValueConfig):
-    """Batch-constrained Q-learning."""
+    """Batch-constrained Q-learning: the best of the actions that players take."""
 
     algorithm: ClassVar[str] = "bcq"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -210,7 +201,7 @@ class BCQConfig(ValueConfig):
 
 @dataclass(frozen=True)
 class CQLConfig(ValueConfig):
-    """Conservative Q-learning."""
+    """Conservative Q-learning: the values of actions that nobody took are kept low."""
 
     algorithm: ClassVar[str] = "cql"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": {**_PAPER, "quantiles": 32}, "code": {**_CODE_Q, "quantiles": 32}}
@@ -221,7 +212,7 @@ class CQLConfig(ValueConfig):
 
 @dataclass(frozen=True)
 class IQNConfig(ValueConfig):
-    """Implicit quantile network."""
+    """Implicit quantile network: learn the whole distribution of returns, take the action with the highest mean."""
 
     algorithm: ClassVar[str] = "iqn"
     presets: ClassVar[dict[str, dict[str, Any]]] = {
@@ -236,55 +227,55 @@ class IQNConfig(ValueConfig):
 
 @dataclass(frozen=True)
 class SACConfig(ValueConfig):
-    """Discrete soft actor-critic."""
+    """Discrete soft actor-critic: action probabilities that balance value and variety."""
 
     algorithm: ClassVar[str] = "sac"
     presets: ClassVar[dict[str, dict[str, Any]]] = {"paper": _PAPER, "code": _CODE_Q}
 
-    batch_size: int = setting(64, "Decisions per gradient step.", low=1, high=65_536)
-    learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
+    batch_size: int = inherited(RunConfig, "batch_size", 64)
+    learning_rate: float = inherited(OfflineConfig, "learning_rate", 3e-4)
     entropy_learning_rate: float = setting(3e-4, "Adam's learning rate of the entropy's weight.", above=0, high=1)
     entropy_weight: float = setting(1.0, "Weight of the entropy at the start.", above=0, high=1e6)
-    critics: int = setting(2, "Number of value networks; targets take the lowest value.", low=1, high=100)
-    temperature: float = setting(
-        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
-    )
+    critics: int = inherited(OfflineConfig, "critics", 2)
+    temperature: float = inherited(TrainingConfig, "temperature", 1.0)
 
 
 @dataclass(frozen=True)
 class IQLConfig(OfflineConfig):
-    """Implicit Q-learning."""
+    """Implicit Q-learning: imitate most the actions that turned out best."""
 
     algorithm: ClassVar[str] = "iql"
 
-    batch_size: int = setting(256, "Decisions per gradient step.", low=1, high=65_536)
-    learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
-    critics: int = setting(2, "Number of value networks; targets take the lowest value.", low=1, high=100)
+    batch_size: int = inherited(RunConfig, "batch_size", 256)
+    learning_rate: float = inherited(OfflineConfig, "learning_rate", 3e-4)
+    critics: int = inherited(OfflineConfig, "critics", 2)
     expectile: float = setting(0.7, "Which expectile of the values of its actions is the value of a state.", above=0, high=1)
     sharpness: float = setting(3.0, "How much more a better action is imitated (beta in the paper).", low=0, high=1000)
     max_weight: float = setting(100.0, "Largest weight of an imitated action.", above=0, high=1e9)
     target_rate: float = setting(
         0.005, "How far the target networks move to the value networks at each update.", above=0, high=1
     )
-    temperature: float = setting(
-        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
-    )
+    temperature: float = inherited(TrainingConfig, "temperature", 1.0)
 
 
 @dataclass(frozen=True)
 class RewardConfig(RunConfig):
-    """A reward from judged pairs, see `interplay.learn.reward`."""
+    """A reward learned from judged pairs; the other algorithms take it as `--reward NAME`.
+
+    See `interplay.learn.reward`.
+    """
 
     algorithm: ClassVar[str] = "reward"
+    makes: ClassVar[tuple[str, str]] = "reward", "rewards"
 
     study: str | None = setting(
         None, "Learn from what a study of segments was answered, and let the reward say what it asks next."
     )
     judges: str = setting("people", "Whose answers: people, models or all.", choices=("people", "models", "all"))
     updates: int = setting(2000, "Gradient steps.", low=1, high=10**9)
-    weight_decay: float = setting(0.01, "Decoupled weight decay (AdamW); 0 is plain Adam.", low=0, high=1)
-    learning_rate: float = setting(3e-4, "Adam's learning rate at the start.", above=0, high=1)
-    hidden: tuple[int, ...] = setting((64, 64), "Units of the hidden layers, for observations that are numbers.")
+    weight_decay: float = inherited(RunConfig, "weight_decay", 0.01)
+    learning_rate: float = inherited(RunConfig, "learning_rate", 3e-4)
+    hidden: tuple[int, ...] = inherited(RunConfig, "hidden", (64, 64))
     batch_size: int = setting(32, "Pairs per gradient step.", low=1, high=65_536)
     members: int = setting(3, "Number of networks; where they disagree, the reward is unsure.", low=1, high=100)
     samples: int = setting(32, "Decisions of each game that are looked at to compare a pair.", low=1, high=10_000)
@@ -293,13 +284,14 @@ class RewardConfig(RunConfig):
 
 @dataclass(frozen=True)
 class PPOConfig(RunConfig):
-    """Proximal policy optimisation, which learns by playing, see `interplay.learn.online`.
+    """Proximal policy optimisation: learn by playing, in every seat of the task at once.
 
     The preset `atari` is that of Huang et al. 2022, "The 37 implementation details of proximal policy optimization"; `control`
-    is for small worlds that give numbers, such as cart and pole.
+    is for small worlds that give numbers, such as cart and pole. See `interplay.learn.online`.
     """
 
     algorithm: ClassVar[str] = "ppo"
+    learns_by_playing: ClassVar[bool] = True
     presets: ClassVar[dict[str, dict[str, Any]]] = {
         "atari": {"steps": 10_000_000, "clip": 0.1, "clip_values": True, "reward_clip": 1.0},
         "control": {"observation": "state", "steps": 100_000, "learning_rate": 1e-3, "batch_size": 128, "epochs": 10},
@@ -314,36 +306,28 @@ class PPOConfig(RunConfig):
     workers: int = setting(1, "Processes that play, the one that learns among them.", low=1, high=1000)
     epochs: int = setting(4, "How often each decision of a round is learned from.", low=1, high=1000)
     batch_size: int = setting(256, "Decisions per gradient step, about: a round is cut into equal parts.", low=1, high=65_536)
-    learning_rate: float = setting(2.5e-4, "Adam's learning rate at the start.", above=0, high=1)
+    learning_rate: float = inherited(RunConfig, "learning_rate", 2.5e-4)
     schedule: str = setting(
         "linear",
         "How the learning rate changes over the run: constant, cosine or linear, the last two to zero.",
         choices=("constant", "cosine", "linear"),
     )
-    hidden: tuple[int, ...] = setting((64, 64), "Units of the hidden layers, for observations that are numbers.")
-    gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
+    hidden: tuple[int, ...] = inherited(RunConfig, "hidden", (64, 64))
+    gamma: float = inherited(OfflineConfig, "gamma", 0.99)
     gae_lambda: float = setting(0.95, "How far advantages look ahead: 0 for one decision, 1 to the end.", low=0, high=1)
     clip: float = setting(0.2, "How far the probability of an action may move in a round, as a share.", above=0, high=1e9)
     clip_values: bool = setting(False, "Clip the change of values in the same way.")
     value_weight: float = setting(0.5, "Weight of the values' loss.", low=0, high=1e6)
     entropy_weight: float = setting(0.01, "Weight of the entropy, which keeps actions varied.", low=0, high=1e6)
     max_gradient: float = setting(0.5, "Longest gradient; longer ones are shortened to it.", above=0, high=1e9)
-    reward: str | None = setting(None, "Learn from this learned reward instead of the game's own; see docs/rewards.md.")
-    reward_scale: float = setting(1.0, "Rewards are multiplied by it.", above=0, high=1e9)
-    reward_clip: float = setting(
-        0.0, "Clip the reward of each decision to plus or minus this; 0 for no limit.", low=0, high=1e9
-    )
-    temperature: float = setting(
-        1.0, "Temperature of the policy's draws; 0 takes the most likely action.", low=0, high=100, is_free=True
-    )
+    reward: str | None = inherited(TrainingConfig, "reward", None)
+    reward_scale: float = inherited(OfflineConfig, "reward_scale", 1.0)
+    reward_clip: float = inherited(OfflineConfig, "reward_clip", 0.0)
+    temperature: float = inherited(TrainingConfig, "temperature", 1.0)
     log_every: int = setting(1, "Rounds between lines of metrics.", low=1, high=10**9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run.
-
-        Raises:
-            ConfigError: Naming the setting.
-        """
+        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.workers > self.games:
             raise ConfigError(f"workers must be at most games, which is {self.games}, got {self.workers}")

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import gymnasium
 
-from interplay.agents.composed import CHOICES, CODING, is_composed
+from interplay.agents.first_person import CHOICES, CODING, is_composed
 from interplay.agents.policy import action_space_of
 from interplay.errors import InterplayError, NotFoundError, not_installed
 from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
-from interplay.learn.discrete import NOT_LEARNED, require_discrete
 from interplay.learn.reading import FOLDER, in_order, load
-from interplay.learn.reward.kept import KeptReward, RewardError, load_reward, relabelled
-from interplay.learn.settings import CloneConfig
-from interplay.learn.transitions import TransitionError
+from interplay.learn.reward.storage import KeptReward, RewardError, load_reward, relabelled
+from interplay.learn.transitions import NOT_LEARNED, TransitionError, require_discrete
 from interplay.store.episodes import ACTOR_KINDS
 from interplay.tasks import find
 
@@ -57,23 +55,15 @@ def train(
     Episodes on the task's held-out seeds are never learned from: agents are compared on those.
 
     Args:
-        archive: Where the episodes are and the policy goes, as `models/<name>/`.
         config: Which episodes, and how to learn from them; its class says which algorithm.
-        name: Of the policy: letters, digits, `-`, `_`, `.`.
-        resume: Continue a run that was stopped, from its last checkpoint if it reached one.
         episodes: What to learn from; where it is not given, what `config` says.
         expert: Learn what this agent did and said in them, whoever else acted.
         notes: More for `model.json`; JSON values.
-        on_episode: Called with episodes read and to be read.
-        on_update: Called with updates done and planned.
-        on_metrics: Called with each line of metrics.
     Raises:
         TransitionError: If no episode fits; it says how to record some.
         ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
             another process is at it, or the checkpoint is of another run.
-        NotFoundError: If there is no such task, in a suite or recorded.
         RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
-        MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)
     with claimed(folder, name, resume=resume):
@@ -85,12 +75,11 @@ def train(
         reward = None if config.reward is None else reward_of(archive, config.reward, task, [config.seat or task.seats[0]])
         space = _chosen_from(config, task, space)
         episodes = matching_episodes(archive, config, task) if episodes is None else episodes
-        if isinstance(config, CloneConfig):
+        if config.is_composed:
             notes = {**notes, "coding": CODING}
-        if isinstance(config, CloneConfig) and config.embeddings is not None:
-            from interplay.learn.embedded import load_embedded, network_of
+        if (embeddings := config.embeddings_folder) is not None:
+            from interplay.learn.latents import load_embedded, network_of
 
-            embeddings = Path(config.embeddings)
             notes = {**notes, "embedding": network_of(embeddings)}
             data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
         else:
@@ -131,9 +120,6 @@ def draw_curves(folder: Path) -> None:
 def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.Space[Any]]:
     """The task of a run, and the space of its seat's actions: as recorded where no suite has the task. Those are published
     recordings; their world need not be installed.
-
-    Raises:
-        NotFoundError: If there is no such task.
     """
     try:
         task = find(config.task)
@@ -147,11 +133,7 @@ def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.
 
 
 def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
-    """What the network chooses from.
-
-    Raises:
-        TransitionError: If a task's actions are composed where they must not be, or the other way round.
-    """
+    """What the network chooses from."""
     if not config.is_composed:
         return require_discrete(space, task, config.algorithm)
     if not is_composed(space):
@@ -181,11 +163,7 @@ def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> 
 def _rewarded(
     archive: Archive, config: TrainingConfig, episodes: list[Episode], data: Transitions, reward: KeptReward
 ) -> Transitions:
-    """Transitions with the rewards that a learned one gives them.
-
-    Raises:
-        RewardError: If it cannot look at them.
-    """
+    """Transitions with the rewards that a learned one gives them."""
     seen = data
     if reward.description["observation"] != config.observation:
         seen = load(
@@ -234,11 +212,7 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
 
 
 def check_seat(config: RunConfig, task: Task) -> None:
-    """Refuse a seat that the task does not have, and none where it has several.
-
-    Raises:
-        TransitionError: Naming the seats.
-    """
+    """Refuse a seat that the task does not have, and none where it has several."""
     if len(task.seats) > 1 and config.seat is None:
         raise TransitionError(
             f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
@@ -310,14 +284,7 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
 
 
 def _check_run(folder: Path, name: str, *, resume: bool, what: str, last: str) -> None:
-    """Refuse to overwrite a policy or a run, and to resume one that has ended.
-
-    Args:
-        what: That a run makes.
-        last: The file that it writes last.
-    Raises:
-        ConfigError: Saying what to do instead.
-    """
+    """Refuse to overwrite a policy or a run, and to resume one that has ended."""
     finished, begun = (folder / last).exists(), (folder / "config.json").exists()
     if resume and finished and not (folder / CHECKPOINT).exists():
         raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")

@@ -9,9 +9,12 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
+import gymnasium
 import numpy as np
 
+from interplay.agents.first_person import is_composed
 from interplay.errors import InterplayError
+from interplay.tasks import Task
 
 COLUMNS: dict[str, Any] = {
     "at": np.int64,
@@ -61,12 +64,12 @@ class Transitions:
 
     Attributes:
         pictures: What was seen, shape (P, ...); uint8 pictures or float32 numbers, usually a memory map, or several
-            (`interplay.learn.embedded.Shards`).
+            (`interplay.learn.latents.Shards`).
         stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
         at: int64, shape (N,): the picture at which a decision was made; the next one shows what came of it.
         first: int64, shape (N,): the first picture of its stream.
         actions: int64, shape (N,): the action held for most of its steps, as its place in its space, from 0; shape (N, 3) for
-            composed actions, their choices (`interplay.agents.composed`).
+            composed actions, their choices (`interplay.agents.first_person`).
         rewards: float64, shape (N,): the sum over its own steps.
         terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
         steps: int32, shape (N,): the step of the episode at which it begins.
@@ -102,12 +105,10 @@ class Transitions:
     names: tuple[Owner, ...]
 
     def __len__(self) -> int:
-        """Number of decisions."""
         return len(self.actions)
 
     @property
     def observation_shape(self) -> tuple[int, ...]:
-        """Shape of one observation."""
         return ((self.stack,) if self.stack else ()) + self.pictures.shape[1:]
 
     def observations(self, which: np.ndarray) -> np.ndarray:
@@ -177,3 +178,22 @@ class Transitions:
         held_out = rng.permutation(num_episodes)[:num_held_out]
         is_held_out = np.isin(self.episodes, held_out)
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+
+NOT_LEARNED = "No algorithm here learns such actions. An agent of your own can play them; docs/agents.md shows one."
+
+
+def require_discrete(space: gymnasium.Space[Any], task: Task, algorithm: str) -> gymnasium.spaces.Discrete:
+    """The space of a seat's actions, if an algorithm can learn them.
+
+    Raises:
+        TransitionError: Saying which one can.
+    """
+    if isinstance(space, gymnasium.spaces.Discrete):
+        return space
+    if is_composed(space):
+        raise TransitionError(
+            f"the actions of {task.id} are keys and a camera; {algorithm} needs one whole number per step\n"
+            f"Learn from first-person games with:  interplay learn clone --task {task.id} --out NAME"
+        )
+    raise TransitionError(f"task {task.id} has actions in {space}; {algorithm} needs discrete ones\n{NOT_LEARNED}")

@@ -3,7 +3,7 @@
 `rate_1vs1` is what one answer does to two ratings, `Standings` folds a log, `leaderboard(comparisons)` sorts agents by
 mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
 
-Modules that need NumPy are imported by name: `boards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
+Modules are imported by name: `leaderboards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
 `bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (who beats whom, the normalised score),
 `agreement`, `bias` and `transitivity` (what the ratings rest on).
 
@@ -13,7 +13,7 @@ Modules that need NumPy are imported by name: `boards` (every leaderboard of a l
 """
 
 from interplay.rank.answers_file import AnswersError, read_answers
-from interplay.rank.leaderboard import LeaderboardRow
+from interplay.rank.rows import LeaderboardRow
 from interplay.rank.standings import Comparison, Standings, TaskStandings, leaderboard, rate_all
 from interplay.rank.trueskill import (
     DEFAULTS,

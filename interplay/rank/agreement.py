@@ -3,19 +3,57 @@
 Krippendorff, "Content Analysis: An Introduction to Its Methodology" (4th ed. 2018, chapter 12): alpha is 1 less the observed
 disagreement over the one expected if values were dealt out to units at random. 1 is perfect agreement, 0 is what chance gives,
 below 0 is systematic disagreement. Each unit needs two judges; any number of judges may have left any unit out.
+
+A `Judgement` is one answer as agreement and bias see it: who compared which two things, and what they said, by question.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.judgements import OVERALL, VALUES, Judgement
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+OVERALL = "overall"
+"""The question every judgement answers; its answer is `outcome`."""
+VALUES = ("first", "draw", "second")
+"""What an answer says once left and right are replaced by an order of the two things that is the same for all judges."""
+_MIRROR = {"left": "second", "right": "first", "draw": "draw"}
+_STRAIGHT = {"left": "first", "right": "second", "draw": "draw"}
+
+
+class Judgement(NamedTuple):
+    """One answer.
+
+    Attributes:
+        left, right: Names of the two things that were shown, such as ids of episodes; the same thing always has the same name.
+        responses: Question id -> `left`, `right`, `draw`, `na`, or `{"left": bool, "right": bool}` for a direct question.
+        duration_s: From serving to answering, seconds.
+    """
+
+    judge: str
+    left: str
+    right: str
+    outcome: str
+    task: str = ""
+    responses: Mapping[str, Any] = _NOTHING
+    num_reason_chars: int | None = None
+    duration_s: float | None = None
+
+    @property
+    def item(self) -> tuple[str, str, str]:
+        """What was judged: the task and the two things in the order of their names, whichever side each was on."""
+        return (self.task, *sorted((self.left, self.right)))  # type: ignore[return-value]
+
+    def oriented(self, answer: str) -> str | None:
+        """`left`, `right` or `draw` as `first`, `second` or `draw` of `item`; None for anything else, such as `na`."""
+        return (_STRAIGHT if self.left <= self.right else _MIRROR).get(answer)
+
 
 Array = NDArray[np.float64]
 Metric = Literal["nominal", "ordinal"]
@@ -63,7 +101,6 @@ def agreement(
         metric: `nominal` (values are the same or not) or `ordinal` (draw lies between the two).
         num_resamples: Resamples of units for the interval; 0 for none. Judges are not resampled: one drawn twice would agree
             with themself.
-        rng: Needed with `num_resamples`.
     """
     values: dict[Any, dict[str, int]] = {}
     for judgement in judgements:
@@ -147,7 +184,6 @@ def _alphas(coincidences: Array, metric: Metric) -> Array:
 
 
 def _values(judgement: Judgement, question: str) -> Sequence[tuple[Any, int]]:
-    """Units and values one judgement has on a question."""
     answer = judgement.outcome if question == OVERALL else judgement.responses.get(question)
     if isinstance(answer, dict):
         things = {"left": judgement.left, "right": judgement.right}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from interplay.errors import InterplayError
-from interplay.rank.judgements import Judgement
+from interplay.rank.agreement import Judgement
 from interplay.rank.standings import Comparison
 from interplay.rank.trueskill import OUTCOMES, Outcome
 from interplay.tables import decoded
@@ -83,7 +83,6 @@ def read_judgements(path: Path | str) -> list[Judgement]:
 
 
 def _parse(path: Path, text: str, report: Callable[[float], None], make: _Make[Made]) -> Iterator[Made]:
-    """Rows as whatever `make` makes of them, in the file's order."""
     stream = io.StringIO(text)
     rows = csv.reader(stream, strict=True)
     columns: dict[str, int] | None = None
@@ -150,7 +149,6 @@ def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
 
 
 def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Comparison:
-    """One checked row."""
     # A letter with its accent is written in two ways; both are one name.
     cells = {name: unicodedata.normalize("NFC", row[place].strip()) for name, place in columns.items()}
     for name in ("left", "right"):
@@ -174,7 +172,6 @@ def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], 
 
 
 def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Judgement:
-    """One checked row."""
     if "judge" not in columns:
         raise AnswersError(
             f"{path}: line 1: there is no column 'judge', so nobody can be said to agree or to lean\n"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from interplay.rank.judgements import Judgement
+from interplay.rank.agreement import Judgement
 from interplay.rank.normal import Z95
 from interplay.rank.trueskill import OUTCOMES
 

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from interplay.rank.compare import normalised
 from interplay.rank.log import Log
 from interplay.rank.methods import rate_many
-from interplay.rank.order import TOLERANCE, ranks
-from interplay.rank.ranking import Method, Options
+from interplay.rank.ranking import TOLERANCE, Method, Options, ranks
 
 Array = NDArray[np.float64]
 Unit = Literal["answers", "judges"]
@@ -42,7 +41,7 @@ class Bootstrap:
     Attributes:
         agents: Names, sorted.
         score, mu: float64, shape (B, n). An agent that a resample happens to leave out has what an unjudged agent has.
-        rank: int64, shape (B, n); equal scores share the best place, and groups of `rank.order` are ranked apart.
+        rank: int64, shape (B, n); equal scores share the best place, and groups of `rank.ranking` are ranked apart.
         is_known: bool, shape (n,): whether the resamples tell anything about the agent. They do not where one answer (one
             judge, if judges are drawn) is all there is, nor where every resample says the same: drawing again what cannot
             differ would give an interval without width, a certainty that nobody has.

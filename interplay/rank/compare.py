@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank.bradley_terry import win_probabilities
-from interplay.rank.normal_arrays import cumulatives
+from interplay.rank.normal import cumulatives
 from interplay.rank.ranking import Options, Ranking
 
 Array = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.order import connected
+from interplay.rank.ranking import connected
 from interplay.rank.standings import Comparison
 from interplay.rank.trueskill import OUTCOMES
 
@@ -36,7 +36,6 @@ class Log:
     judge: NDArray[np.int64]
 
     def __len__(self) -> int:
-        """How many answers."""
         return len(self.outcome)
 
     @classmethod
@@ -44,7 +43,6 @@ class Log:
         """Arrays of answers, in their order.
 
         Args:
-            comparisons: Any answers.
             agents: Agents to have a place whether an answer names them or not.
         Raises:
             ValueError: If an answer has one agent on both sides or no known outcome.
@@ -74,16 +72,9 @@ class Log:
 
     def select(self, rows: NDArray[np.int64]) -> Log:
         """Only some answers, in the given order; agents and judges keep their places."""
-        return replace(
-            self,
-            left=self.left[rows],
-            right=self.right[rows],
-            outcome=self.outcome[rows],
-            judge=self.judge[rows],
-        )
+        return replace(self, left=self.left[rows], right=self.right[rows], outcome=self.outcome[rows], judge=self.judge[rows])
 
     def compact(self) -> Log:
-        """The same answers, with a place only for agents they name."""
         used = np.unique(np.concatenate([self.left, self.right]))
         place = np.zeros(len(self.agents), np.int64)
         place[used] = np.arange(len(used))

@@ -12,21 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank import bradley_terry, davidson
-from interplay.rank.log import Log
+from interplay.rank.log import DRAW, RIGHT, Log
+from interplay.rank.normal import draw_corrections, win_corrections
 from interplay.rank.ranking import Method, Options, Ranking, Scores
 from interplay.rank.standings import Standings
 from interplay.rank.trueskill import OUTCOMES
-from interplay.rank.trueskill_many import rate_many as trueskill_many
 
 Report = Callable[[float], None]
 """Called now and then with the share of the work done since, in [0, 1]."""
+_REPORT_EVERY = 100
+"""Answers of each log between two reports of TrueSkill."""
 
 
 class RatingMethod(NamedTuple):
     """One way to rank.
 
     Attributes:
-        rate: The agents of one log.
         rate_many: The agents in B logs made of the answers of one; int64, shape (B, N), says how often each answer comes.
     """
 
@@ -35,11 +36,7 @@ class RatingMethod(NamedTuple):
 
 
 def rate(log: Log, method: Method = "trueskill", options: Options | None = None) -> Ranking:
-    """Rank the agents of a log.
-
-    Raises:
-        ValueError: If there is no such method.
-    """
+    """Rank the agents of a log."""
     return _method(method).rate(log, options or Options())
 
 
@@ -82,8 +79,50 @@ def _trueskill(log: Log, options: Options) -> Ranking:
 
 
 def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report: Report) -> Scores:
-    total = max(int(times.sum()), 1)
-    mu, sigma = trueskill_many(log, times, options.settings, on_progress=lambda count: report(count / total))
+    """Replay B logs made of the answers of one, each in that one's order; the logs step from answer to answer together."""
+    settings, total = options.settings, max(int(times.sum()), 1)
+    num_logs, num_agents = len(times), len(log.agents)
+    mu = np.full((num_logs, num_agents), settings.mu)
+    variance = np.full((num_logs, num_agents), settings.sigma**2)
+    lengths = times.sum(axis=1)
+    # Longest first, so that the logs that still go on are always the first ones.
+    order = np.argsort(-lengths, kind="stable")
+    lengths = lengths[order]
+    answers = np.zeros((int(lengths.max(initial=0)), num_logs), np.int32)
+    for place, row in enumerate(order.tolist()):
+        answers[: lengths[place], place] = np.repeat(np.arange(len(log), dtype=np.int32), times[row])
+    better = np.where(log.outcome == RIGHT, log.right, log.left)
+    worse = np.where(log.outcome == RIGHT, log.left, log.right)
+    num_going_on = np.searchsorted(-lengths, -np.arange(1, len(answers) + 1), side="right")
+    offsets = np.arange(num_logs) * num_agents
+    flat_mu, flat_variance = mu.reshape(-1), variance.reshape(-1)
+    drift, noise, margin = settings.tau**2, 2 * settings.beta**2, settings.draw_margin
+    since = 0
+    for step, number in enumerate(num_going_on.tolist()):
+        answer = answers[step, :number]
+        a, b = offsets[:number] + better[answer], offsets[:number] + worse[answer]
+        variance_a, variance_b = flat_variance[a] + drift, flat_variance[b] + drift
+        c_squared = variance_a + variance_b + noise
+        c = np.sqrt(c_squared)
+        mu_a, mu_b = flat_mu[a], flat_mu[b]
+        t = (mu_a - mu_b) / c
+        v, w = win_corrections(t, margin / c)
+        drawn = np.flatnonzero(log.outcome[answer] == DRAW)
+        if drawn.size:
+            v[drawn], w[drawn] = draw_corrections(t[drawn], margin / c[drawn])
+        flat_mu[a] = mu_a + variance_a / c * v
+        flat_mu[b] = mu_b - variance_b / c * v
+        flat_variance[a] = variance_a * (1 - variance_a / c_squared * w)
+        flat_variance[b] = variance_b * (1 - variance_b / c_squared * w)
+        since += number
+        if (step + 1) % _REPORT_EVERY == 0:
+            report(since / total)
+            since = 0
+    if since:
+        report(since / total)
+    back = np.empty_like(order)
+    back[order] = np.arange(num_logs)
+    mu, sigma = mu[back], np.sqrt(variance[back])
     return Scores(mu, mu - 3 * sigma)
 
 

@@ -1,29 +1,90 @@
-"""What a method makes of a log: `Ranking`, and what the methods can be told: `Options`."""
+"""What a method makes of a log, `Ranking`; what the methods can be told, `Options`; and one order for every leaderboard.
+
+Scores that differ by rounding alone are equal and share a rank. Agents that no chain of answers connects cannot be compared:
+each connected group has an order of its own, from rank 1 on.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from interplay.rank.order import ranks
 from interplay.rank.trueskill import DEFAULTS, Settings
 
 Array = NDArray[np.float64]
+
+TOLERANCE = 1e-9
+"""Scores closer than this are one score; rounding leaves some 1e-14, and no answer moves a rating by so little."""
+GROUPS_NOTE = (
+    "answers connect these agents in {number} groups, with none between them; who is better across groups is not known, so "
+    "each group has ranks of its own"
+)
+
+
+def ranks(score: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Places from 1 on by falling score, along the last axis; equal scores share the best place, groups are ranked apart.
+
+    Args:
+        score: float64, shape (..., n).
+        group: int64, shape (n,): the group of each agent; one group if None.
+
+    >>> ranks(np.array([3.0, 9.0, 3.0 + 1e-14])).tolist(), ranks(np.array([3.0, 9.0]), np.array([1, 2])).tolist()
+    ([2, 1, 2], [1, 1])
+    """
+    is_above = score[..., None, :] > score[..., :, None] + TOLERANCE
+    if group is not None:
+        is_above = is_above & (group[None, :] == group[:, None])
+    return 1 + is_above.sum(axis=-1)
+
+
+def place_key(group: int, score: float, mu: float, agent: str) -> tuple[int, float, float, str]:
+    """What rows are sorted by: group, then falling score, then falling mu, then name; rounding alone decides nothing."""
+    return (group, -round(score, 9), -round(mu, 9), agent)
+
+
+def connected(num: int, pairs: Iterable[tuple[int, int]], weight: Sequence[int] | None = None) -> NDArray[np.int64]:
+    """The group of each of n agents, from 1 on, shape (n,): agents that a chain of pairs connects share one.
+
+    Args:
+        num: n.
+        pairs: Places of agents that were compared.
+        weight: Of each agent, such as its answers; the heaviest group comes first. Each weighs 1 if None.
+
+    >>> connected(5, [(3, 4), (0, 1), (1, 2)]).tolist()
+    [1, 1, 1, 2, 2]
+    """
+    root = list(range(num))
+
+    def find(one: int) -> int:
+        while root[one] != one:
+            root[one] = root[root[one]]
+            one = root[one]
+        return one
+
+    for a, b in pairs:
+        root[find(a)] = find(b)
+    members: dict[int, list[int]] = {}
+    for one in range(num):
+        members.setdefault(find(one), []).append(one)
+    heavy = weight or [1] * num
+    groups = sorted(members.values(), key=lambda group: (-sum(heavy[one] for one in group), group[0]))
+    result = np.ones(num, np.int64)
+    for number, group in enumerate(groups, start=1):
+        result[group] = number
+    return result
+
+
 Method = Literal["trueskill", "bradley-terry", "davidson"]
 Scale = Literal["skill", "log-strength", "z-score"]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the methods can be told.
-
-    Attributes:
-        settings: The constants of TrueSkill.
-        tie_weight: Wins a tie is worth to Bradley-Terry.
-    """
+    """What the methods can be told."""
 
     settings: Settings = DEFAULTS
     tie_weight: float = 0.5

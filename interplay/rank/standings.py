@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from interplay.rank.leaderboard import LeaderboardRow, rows
-from interplay.rank.order import connected
-from interplay.rank.ranking import Options, Ranking
+from interplay.rank.ranking import Options, Ranking, connected
+from interplay.rank.rows import LeaderboardRow, rows
 from interplay.rank.trueskill import DEFAULTS, Outcome, Rating, Settings, rate_1vs1
 
 
@@ -68,7 +67,6 @@ class Standings:
         self.num_answers += 1
 
     def copy(self) -> Standings:
-        """Standings that go their own way from here."""
         other = Standings(self.settings)
         other.num_answers = self.num_answers
         other._ratings, other._pairs = self._ratings.copy(), self._pairs.copy()
@@ -106,7 +104,6 @@ class TaskStandings:
         self.judges: dict[str, set[str]] = {}
 
     def add(self, comparison: Comparison) -> None:
-        """Take one answer into account, overall and in its task."""
         left, right, outcome, task, judge, _ = comparison
         if task not in self.by_task:
             if len(self.by_task) == 1:
@@ -131,7 +128,6 @@ class TaskStandings:
 
 
 def rate_all(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> TaskStandings:
-    """Replay a log in its order."""
     standings = TaskStandings(settings)
     for comparison in comparisons:
         standings.add(comparison)

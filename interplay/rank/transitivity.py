@@ -63,12 +63,7 @@ def transitivity(num_wins: Array, num_ties: Array | None = None) -> Transitivity
 
 
 def expected(
-    num_wins: Array,
-    num_ties: Array | None = None,
-    *,
-    rng: np.random.Generator,
-    num_logs: int = 1000,
-    equal: bool = False,
+    num_wins: Array, num_ties: Array | None = None, *, rng: np.random.Generator, num_logs: int = 1000, equal: bool = False
 ) -> Expected:
     """The counts that logs with the same number of answers for each pair give when judging is transitive.
 

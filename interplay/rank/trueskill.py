@@ -30,7 +30,6 @@ class Rating:
     sigma: float = 25.0 / 3
 
     def __post_init__(self) -> None:
-        """Refuse what is not a normal distribution."""
         if not (self.sigma > 0 and math.isfinite(self.sigma) and math.isfinite(self.mu)):
             raise ValueError(
                 f"a rating needs a finite mu and a positive finite sigma, got mu={self.mu!r}, sigma={self.sigma!r}"
@@ -77,7 +76,6 @@ class Settings:
     draw_probability: float = 0.10
 
     def __post_init__(self) -> None:
-        """Check every range."""
         for name, is_good, expected in (
             ("mu", math.isfinite(self.mu), "finite"),
             ("sigma", 0 < self.sigma < math.inf, "positive"),
@@ -221,7 +219,6 @@ def anticipate(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> Ra
 
 
 def _expected_w(left: Rating, right: Rating, settings: Settings) -> float:
-    """W averaged over the three outcomes."""
     c = math.sqrt(left.sigma**2 + right.sigma**2 + 2 * settings.tau**2 + 2 * settings.beta**2)
     t, margin = abs(left.mu - right.mu) / c, settings.draw_margin / c
     better_wins, worse_wins = cumulative(t - margin), cumulative(-t - margin)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import xxhash
 
 from interplay.envs.base import FramePolicy, PlayableEnv
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.record import spaces
 from interplay.record.errors import OtherVersionError, RecordingError
 from interplay.statistics import StatisticSpec

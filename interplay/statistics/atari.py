@@ -53,7 +53,6 @@ class _SpaceInvaders(Collector):
     needs = ("ram",)
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """Refuse other games."""
         super().begin(setting, info)
         if setting.env.partition(":")[2] != "space_invaders" or len(setting.seats) not in _SHIP:
             raise StatisticError(f"it is a statistic of ale:space_invaders and ale2p:space_invaders, not of {setting.env}")
@@ -72,17 +71,14 @@ class _Invaders(_SpaceInvaders):
     watches = ("ram", _FIRST_ROW, _FIRST_ROW + ROWS)
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """Nothing is known of the invaders before the first step."""
         super().begin(setting, info)
         self.memory = {"board": None, "moved": 0}
 
     def see(self, step: SeenStep) -> None:
-        """Judge the hits of this step."""
         for hit in self._hits(step, step.readings["ram"][_FIRST_ROW : _FIRST_ROW + ROWS]):
             self.judge(hit)
 
     def judge(self, hit: Hit) -> None:
-        """Count one hit."""
         raise NotImplementedError
 
     def _hits(self, step: SeenStep, board: bytes) -> Iterator[Hit]:
@@ -124,7 +120,6 @@ class AliensHit(_Invaders):
     statistic = Statistic("aliens_hit", "Invaders shot", "int", "", "higher", description="How many invaders you shot.")
 
     def judge(self, hit: Hit) -> None:
-        """Any hit counts."""
         self.counts[hit.seat]["count"] += 1
 
 
@@ -148,17 +143,14 @@ class _InOrder(_Invaders):
         )
 
     def judge(self, hit: Hit) -> None:
-        """Count the hit, and whether it was in its turn."""
         counts = self.counts[hit.seat]
         counts["all"] += 1
         counts["good"] += self.is_good(hit)
 
     def is_good(self, hit: Hit) -> bool:
-        """Whether this one was in its turn."""
         raise NotImplementedError
 
     def value(self, counts: Mapping[str, float]) -> float | None:
-        """The share, or the number."""
         return counts["good"] if self._counts_hits else share(counts["good"], counts["all"])
 
 
@@ -169,7 +161,6 @@ class RowByRow(_InOrder):
     turn = "for which all rows below were empty"
 
     def is_good(self, hit: Hit) -> bool:
-        """Whether nobody stands in a lower row."""
         return not any(hit.before[: hit.row])
 
 
@@ -180,7 +171,6 @@ class OutsideIn(_InOrder):
     turn = "for which all columns further out on that side were empty"
 
     def is_good(self, hit: Hit) -> bool:
-        """Whether nobody stands further out."""
         return hit.column is not None and _is_empty(
             hit, range(hit.column) if hit.column < COLUMNS // 2 else range(hit.column + 1, COLUMNS)
         )
@@ -193,7 +183,6 @@ class InsideOut(_InOrder):
     turn = "for which all columns further in on that side were empty"
 
     def is_good(self, hit: Hit) -> bool:
-        """Whether nobody stands further in."""
         half = COLUMNS // 2
         return hit.column is not None and _is_empty(
             hit, range(hit.column + 1, half) if hit.column < half else range(half, hit.column)
@@ -223,7 +212,6 @@ class Accuracy(_SpaceInvaders):
     count_names = ("hits", "shots")
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """No shot is under way."""
         super().begin(setting, info)
         self.memory = {"fired": []}
 
@@ -246,13 +234,11 @@ class Accuracy(_SpaceInvaders):
                 self.counts[seat]["hits"] += 5 <= points <= 30 or points == self._ship
 
     def _shooter(self, ram: bytes, place: int) -> str:
-        """Whose missile this is."""
         if len(self._seats) == 1:
             return self._seats[0]
         return self._seats[place ^ (0 if ram[_OWNER] & _FIRST_OWNS else 1)]
 
     def value(self, counts: Mapping[str, float]) -> float | None:
-        """The share."""
         return share(counts["hits"], counts["shots"])
 
 
@@ -263,7 +249,6 @@ class Side(Collector):
     pixels wide).
 
     Args:
-        side: `left` or `right`.
         band: River Raid: pixels to either side of the middle that count for both.
     """
 
@@ -283,7 +268,6 @@ class Side(Collector):
         )  # fmt: skip
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """Find out which game it is."""
         super().begin(setting, info)
         name = setting.env.partition(":")[2]
         if name not in _PLAYERS or len(setting.seats) > len(_PLAYERS[name].bytes):
@@ -295,7 +279,6 @@ class Side(Collector):
         self._middle, self._slack = player.middle, self._band if player.has_band else 0
 
     def see(self, step: SeenStep) -> None:
-        """Look where the player is."""
         ram = step.readings["ram"]
         for seat, byte in self._places:
             counts = self.counts[seat]
@@ -304,7 +287,6 @@ class Side(Collector):
                 counts["there"] += 1
 
     def value(self, counts: Mapping[str, float]) -> float | None:
-        """The share."""
         return share(counts["there"], counts["steps"])
 
 
@@ -316,7 +298,4 @@ class _Player(NamedTuple):
     has_band: bool
 
 
-_PLAYERS = {
-    "space_invaders": _Player(_CANNONS, (_LEFTMOST + _RIGHTMOST) / 2, False),
-    "riverraid": _Player((0x33,), 0x4C, True),
-}
+_PLAYERS = {"space_invaders": _Player(_CANNONS, (_LEFTMOST + _RIGHTMOST) / 2, False), "riverraid": _Player((0x33,), 0x4C, True)}

@@ -21,8 +21,6 @@ class Measure:
     """A statistic of what one owner did in one seat.
 
     Attributes:
-        seat, actor: The seat, and who held it.
-        name, kind: Of the statistic.
         value: In the type of its kind; None where it says nothing, as the share of no shots.
         counts: The numbers it is made of, which add up over the games of a sitting.
     """
@@ -35,7 +33,6 @@ class Measure:
     counts: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
         return asdict(self)
 
 
@@ -44,7 +41,6 @@ class Sitting:
     """Games of one task that one participant has played in one sitting.
 
     Attributes:
-        num_games: How many.
         counts: Statistic -> the numbers it is made of, added up over the games.
     """
 
@@ -58,8 +54,6 @@ class Collection:
     One that raises is left out from then on: the log says which, and the game goes on without it.
 
     Args:
-        specs: Which; those that cannot be built are left out.
-        setting: Of the game.
         owners: Seat -> name of who sits there at the start.
 
     Attributes:
@@ -95,14 +89,12 @@ class Collection:
 
     @property
     def statistics(self) -> list[Statistic]:
-        """What is collected."""
         return [collector.statistic for collector in self._collectors]
 
     def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
         """The episode begins.
 
         Args:
-            info: What `env.reset` gave.
             readings: Of the world, see `PlayableEnv.readings`.
         """
         for collector in list(self._collectors):
@@ -166,7 +158,6 @@ class Collection:
         return list(shown.items())
 
     def _change_owners(self, owners: Mapping[str, str]) -> None:
-        """Keep for each owner what they did."""
         for seat in self.setting.seats:
             if owners[seat] == self._owners[seat]:
                 continue

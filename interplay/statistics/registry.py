@@ -11,16 +11,16 @@ from types import MappingProxyType
 from typing import Any
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.statistics import atari, everywhere
+from interplay.statistics import atari, general
 from interplay.statistics.statistic import Collector, Statistic, StatisticError
 
 BUILT_IN: Mapping[str, Callable[..., Collector]] = {
-    "score": everywhere.Score,
-    "active_time": everywhere.ActiveTime,
-    "action_changes": everywhere.ActionChanges,
-    "acting_steps": everywhere.ActingSteps,
-    "lives_lost": everywhere.LivesLost,
-    "path_length": everywhere.PathLength,
+    "score": general.Score,
+    "active_time": general.ActiveTime,
+    "action_changes": general.ActionChanges,
+    "acting_steps": general.ActingSteps,
+    "lives_lost": general.LivesLost,
+    "path_length": general.PathLength,
     "left_side": partial(atari.Side, "left"),
     "right_side": partial(atari.Side, "right"),
     "aliens_hit": atari.AliensHit,
@@ -38,19 +38,16 @@ class StatisticSpec:
 
     Attributes:
         name: One of `BUILT_IN`, or `module:factory`: a callable that returns a `Collector` of your own.
-        parameters: By name; JSON values.
     """
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     def to_json(self) -> dict[str, Any]:
-        """As recordings keep it."""
         return {"name": self.name, "parameters": dict(self.parameters)}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> StatisticSpec:
-        """The inverse of `to_json`."""
         return cls(document["name"], dict(document["parameters"]))
 
     @property
@@ -103,7 +100,6 @@ def _imported(name: str) -> Callable[..., Any]:
 
 
 def _check_parameters(spec: StatisticSpec, factory: Callable[..., Any]) -> None:
-    """Refuse parameters that a factory does not take."""
     try:
         known = inspect.signature(factory).parameters
     except (TypeError, ValueError):  # one that says nothing of itself

@@ -28,7 +28,6 @@ class Statistic:
 
     Attributes:
         name: How it is called in `--where`, files and the database: lower-case letters, digits and `_`.
-        title: As people read it.
         kind: What type its values have.
         unit: Of its values, where there is one; durations are in seconds.
         better: Which way is better; None where neither is.
@@ -70,7 +69,6 @@ class Statistic:
         return f"{number} {self.unit}" if 0 < len(self.unit) <= _MAX_SYMBOL else number
 
     def to_json(self) -> dict[str, Any]:
-        """As pages are told of it."""
         return asdict(self)
 
 
@@ -79,8 +77,6 @@ class Setting:
     """What is known of a game before it begins.
 
     Attributes:
-        env: Id of its world, `ale:space_invaders`.
-        seats: Its seats, in the task's order.
         frame_rate_hz: Steps in a second of play.
         noop: The action of no keys; None where every step is an action.
         takes_turns: Whether the world waits for its players, so that steps are no time and each of them is an action.
@@ -104,7 +100,6 @@ class SeenStep:
     """What a collector is told of one step.
 
     Attributes:
-        step: Its number, from 1.
         actions: Seat -> the action it gave.
         rewards: Seat -> reward as the task counts it (`Task.reward`).
         earned: Seat -> reward as the world gave it, before a task shares rewards.
@@ -158,8 +153,6 @@ class Collector:
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
         """An episode begins.
 
-        Args:
-            info: What `env.reset` gave.
         Raises:
             StatisticError: If it means nothing in this world.
         """
@@ -172,7 +165,6 @@ class Collector:
         return dict.fromkeys(self.count_names, 0)
 
     def see(self, step: SeenStep) -> None:
-        """Take in one step."""
         raise NotImplementedError
 
     def value(self, counts: Mapping[str, float]) -> float | None:

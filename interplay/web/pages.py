@@ -14,9 +14,9 @@ from starlette.background import BackgroundTask
 
 from interplay import starter
 from interplay.envs import backends
-from interplay.envs.people import end_button, has_score
+from interplay.envs.make import end_button, has_score
 from interplay.explore import published
-from interplay.learn.reward.along import read_along
+from interplay.learn.reward.curves import read_along
 from interplay.play.games import agreement
 from interplay.play.server import PlayServer
 from interplay.record import Archive

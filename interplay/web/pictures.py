@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from interplay.envs import EnvError, Frame, backends, make
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.files import write_bytes
 from interplay.parallel import begin
 from interplay.tasks import Task

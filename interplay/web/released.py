@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
 from interplay.errors import MisuseError, NotFoundError
-from interplay.record.exchange.offering import Offering
+from interplay.record.exchange.publishing import Offering
 from interplay.web.agents.access import require_operator
 from interplay.web.refusals import refusal
 

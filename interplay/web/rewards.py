@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from interplay.learn.reward.along import Along
+from interplay.learn.reward.curves import Along
 from interplay.wording import amount
 
 WIDTH, HEIGHT = 1000, 120

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from interplay.envs import EnvError, make
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.errors import NotFoundError
 from interplay.tasks import find
 

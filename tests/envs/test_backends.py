@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interplay.envs import EnvError, backends, make
-from interplay.envs.people import end_button, has_score
+from interplay.envs.make import end_button, has_score
 from interplay.tasks import Task, TaskError, backend_names, builtin_suites, find, parse_suite
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "backends.md").read_text()

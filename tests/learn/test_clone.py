@@ -13,7 +13,7 @@ from toy_transitions import make_transitions  # noqa: E402
 
 import interplay.record  # noqa: E402
 from interplay.agents import find, networks, rollout  # noqa: E402
-from interplay.agents.composed import CHOICES, action_of, choices_of  # noqa: E402
+from interplay.agents.first_person import CHOICES, action_of, choices_of  # noqa: E402
 from interplay.agents.policy import PolicyError  # noqa: E402
 from interplay.agents.vpt.agent import save  # noqa: E402
 from interplay.agents.vpt.codec import to_bins  # noqa: E402
@@ -22,9 +22,9 @@ from interplay.learn import CloneConfig, ConfigError, RunError, TransitionError,
 from interplay.learn.algorithms import Clone  # noqa: E402
 from interplay.learn.algorithms.clone import encoder  # noqa: E402
 from interplay.learn.embed import Source, embed, read_shard, shard_path  # noqa: E402
-from interplay.learn.embedded import load_embedded  # noqa: E402
 from interplay.learn.harness.learner import Batch, Given  # noqa: E402
 from interplay.learn.harness.run import run  # noqa: E402
+from interplay.learn.latents import load_embedded  # noqa: E402
 from interplay.tasks import EnvSpec  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 

@@ -29,16 +29,16 @@ from interplay.learn.recordings.counting import (
     episodes_of,
     write_episode_files,
 )
-from interplay.learn.recordings.exporting import export, folder_for
 from interplay.learn.recordings.fetching import FetchError, fetch, open_list
-from interplay.learn.recordings.importing import import_recordings, task_of_recordings
 from interplay.learn.recordings.index import read_list, summaries
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import FOLDERS, RecordingsError, task_ids, why_bad
+from interplay.learn.recordings.vpt_export import export, folder_for
+from interplay.learn.recordings.vpt_import import import_recordings, task_of_recordings
 from interplay.record import Owner
-from interplay.record.exchange import line
-from interplay.record.exchange.line import LineError
-from interplay.record.exchange.proving import Importing
+from interplay.record.exchange import http_resume as line
+from interplay.record.exchange.http_resume import LineError
+from interplay.record.exchange.importer import Importing
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find

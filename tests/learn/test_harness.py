@@ -19,10 +19,10 @@ from interplay.envs import minerl_actions
 from interplay.learn import CONFIGS, ConfigError, FilteredBCConfig, RunError, TransitionError
 from interplay.learn.algorithms import LEARNERS
 from interplay.learn.config import CHECKPOINT
-from interplay.learn.discrete import require_discrete
 from interplay.learn.harness.learner import Batch, Given
 from interplay.learn.harness.run import run
 from interplay.learn.plots import read_metrics
+from interplay.learn.transitions import require_discrete
 
 NAMES = sorted(CONFIGS)
 CLONING = ("bc", "clone", "fbc")

@@ -20,8 +20,8 @@ from interplay.learn.online import games as online_games
 from interplay.learn.online import players
 from interplay.learn.online.games import Games, Played, kind_of
 from interplay.learn.plots import read_metrics
-from interplay.learn.reward.kept import KeptReward, save_reward
 from interplay.learn.reward.model import Ensemble
+from interplay.learn.reward.storage import KeptReward, save_reward
 from interplay.tasks import EnvSpec
 
 # The algorithm

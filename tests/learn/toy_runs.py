@@ -6,11 +6,11 @@ import torch
 from gymnasium.spaces import Discrete
 from toy_transitions import corridor
 
-from interplay.agents.composed import CHOICES
+from interplay.agents.first_person import CHOICES
 from interplay.learn import CONFIGS, PPOConfig
 from interplay.learn.algorithms import LEARNERS
 from interplay.learn.harness.run import Watch, run
-from interplay.learn.online import running
+from interplay.learn.online import run as running
 from interplay.tasks import EnvSpec, find
 
 LAKE = find("gymnasium/frozen_lake")

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from interplay.rank.agreement import METRICS, agreement, alpha, bootstrap_alpha, questions
-from interplay.rank.judgements import Judgement
+from interplay.rank.agreement import METRICS, Judgement, agreement, alpha, bootstrap_alpha, questions
 
 
 @pytest.mark.parametrize("metric", METRICS)

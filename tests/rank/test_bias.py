@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interplay.rank.agreement import Judgement
 from interplay.rank.bias import binomial_p, judges, kruskal_wallis, length_bias, share, side_bias
-from interplay.rank.judgements import Judgement
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from random_logs import random_log
 from interplay.rank import Standings, rate_all
 from interplay.rank.log import Log
 from interplay.rank.methods import METHODS, rate, rate_many
-from interplay.rank.order import ranks
+from interplay.rank.ranking import ranks
 
 EXACT = (
     lambda x: 0.5 * math.erfc(-x / math.sqrt(2)),

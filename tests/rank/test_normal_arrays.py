@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from interplay.rank.normal import draw_correction, win_correction
-from interplay.rank.normal_arrays import draw_corrections, hazard, win_corrections
+from interplay.rank.normal import draw_correction, draw_corrections, hazard, win_correction, win_corrections
 
 T = np.concatenate([np.linspace(-60, 60, 4001), [-1e4, -37.5, 0.0, 37.5, 1e4]])
 

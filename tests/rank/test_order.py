@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from interplay.rank import Comparison, leaderboard
-from interplay.rank.boards import Resampling, boards
+from interplay.rank.leaderboards import Resampling, boards
 from interplay.rank.methods import METHODS
 
 

@@ -17,14 +17,14 @@ import interplay.record
 from interplay.errors import InterplayError
 from interplay.learn.reading import load
 from interplay.record import Recording, RecordingError, verify
+from interplay.record.datasets import hugging_face as from_hugging_face
+from interplay.record.datasets import hugging_face as to_hugging_face
+from interplay.record.datasets import lerobot_export as to_lerobot
+from interplay.record.datasets import lerobot_import as from_lerobot
+from interplay.record.datasets import minari_export as to_minari
+from interplay.record.datasets import minari_import as from_minari
 from interplay.record.exchange.card import Release
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.hugging_face import exporting as to_hugging_face
-from interplay.record.hugging_face import importing as from_hugging_face
-from interplay.record.lerobot import exporting as to_lerobot
-from interplay.record.lerobot import importing as from_lerobot
-from interplay.record.minari import exporting as to_minari
-from interplay.record.minari import importing as from_minari
 
 RELEASED = {"pseudonyms": Pseudonyms(b"0" * 64), "release": Release(), "pictures": "none"}
 FORMATS = {

@@ -22,10 +22,10 @@ import pytest
 import interplay.record
 from interplay.cli import main
 from interplay.envs import make
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.record import RecordingError
-from interplay.record.crowdplay import catalogue
-from interplay.record.crowdplay.importing import FORMAT, MAX_STEPS
+from interplay.record.datasets import crowdplay_catalogue as catalogue
+from interplay.record.datasets.crowdplay_import import FORMAT, MAX_STEPS
 from interplay.record.plain_values import SMALL, Held, Refused, read_each, read_values
 from interplay.record.verify import verify
 from interplay.tasks import EnvSpec, find

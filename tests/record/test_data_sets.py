@@ -23,23 +23,20 @@ from interplay.cli import _run
 from interplay.envs import make
 from interplay.envs.base import Frame
 from interplay.record import Owner, RecordedEpisode, RecordingError, verify
+from interplay.record.datasets import hugging_face, lerobot_export, lerobot_import
+from interplay.record.datasets.lerobot_video import VideoFile
 from interplay.record.exchange.card import Release
-from interplay.record.exchange.pictures import from_png, to_png
+from interplay.record.exchange.parquet import from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.hugging_face import exporting as hugging_face_exporting
-from interplay.record.hugging_face import importing as hugging_face_importing
-from interplay.record.lerobot import exporting as lerobot_exporting
-from interplay.record.lerobot import importing as lerobot_importing
-from interplay.record.lerobot.video import VideoFile
 from interplay.tasks import find
 
 NAMES = Pseudonyms(b"0" * 64)
-to_lerobot = functools.partial(lerobot_exporting.export, pseudonyms=NAMES, release=Release())
-to_hugging_face = functools.partial(hugging_face_exporting.export, pseudonyms=NAMES, release=Release())
+to_lerobot = functools.partial(lerobot_export.export, pseudonyms=NAMES, release=Release())
+to_hugging_face = functools.partial(hugging_face.export, pseudonyms=NAMES, release=Release())
 FORMATS = [
-    pytest.param(functools.partial(to_lerobot, pictures="video"), lerobot_importing.FORMAT, id="lerobot, video"),
-    pytest.param(functools.partial(to_lerobot, pictures="images"), lerobot_importing.FORMAT, id="lerobot, images"),
-    pytest.param(functools.partial(to_hugging_face, pictures="images"), hugging_face_importing.FORMAT, id="hugging face"),
+    pytest.param(functools.partial(to_lerobot, pictures="video"), lerobot_import.FORMAT, id="lerobot, video"),
+    pytest.param(functools.partial(to_lerobot, pictures="images"), lerobot_import.FORMAT, id="lerobot, images"),
+    pytest.param(functools.partial(to_hugging_face, pictures="images"), hugging_face.FORMAT, id="hugging face"),
 ]
 
 
@@ -181,7 +178,7 @@ def test_an_export_that_was_stopped_goes_on(record, archive, invaders, tmp_path,
 def test_the_card_says_what_is_in_it_and_how_consent_was_applied(archive, tmp_path):
     cartpoles(archive, 1)
     release = Release("cc-by-4.0", 3, "good@1, 00ff")
-    hugging_face_exporting.export(archive.episodes(), str(tmp_path), pseudonyms=NAMES, release=release, pictures="none")
+    hugging_face.export(archive.episodes(), str(tmp_path), pseudonyms=NAMES, release=release, pictures="none")
     card = (tmp_path / "mine/cartpole/README.md").read_text()
     front, text = card.removeprefix("---\n").split("\n---\n", 1)
     assert 'license: "cc-by-4.0"' in front
@@ -194,7 +191,7 @@ def test_the_card_says_what_is_in_it_and_how_consent_was_applied(archive, tmp_pa
 
 def test_the_layout_of_lerobot_is_as_its_page_says(record, archive, invaders, tmp_path, monkeypatch):
     """Offsets lead to the rows and to the pictures of each episode, over several files."""
-    monkeypatch.setattr("interplay.record.lerobot.layout.DATA_MB", 0)  # a file for each episode
+    monkeypatch.setattr("interplay.record.datasets.lerobot_layout.DATA_MB", 0)  # a file for each episode
     played = [record(invaders, num_steps=count, seed=count) for count in (12, 7, 9)]
     to_lerobot([one.episode for one in played], str(tmp_path))
     root = tmp_path / invaders.id
@@ -250,11 +247,11 @@ def test_a_picture_of_odd_size_gets_a_line_more(tmp_path):
     for _ in range(3):
         file.add(Frame(picture), is_first=False)
     file.close()
-    (frame,) = lerobot_importing.video.read(tmp_path / "odd.mp4", 0.2, 1, 10, 21, 33)
+    (frame,) = lerobot_import.video.read(tmp_path / "odd.mp4", 0.2, 1, 10, 21, 33)
     assert frame.pixels.shape == (21, 33, 3)
     assert np.abs(frame.pixels.astype(int) - picture).mean() < 3
     with pytest.raises(RecordingError, match=r"odd.mp4 ends after 1 of 2 pictures"):
-        list(lerobot_importing.video.read(tmp_path / "odd.mp4", 0.2, 2, 10, 21, 33))
+        list(lerobot_import.video.read(tmp_path / "odd.mp4", 0.2, 2, 10, 21, 33))
 
 
 def test_people_have_pseudonyms_and_takeovers_stay(archive, other, tmp_path):
@@ -271,8 +268,8 @@ def test_people_have_pseudonyms_and_takeovers_stay(archive, other, tmp_path):
     person = NAMES.player("participant-7")
     assert person.startswith("person-")
     for export, room, place in [
-        (to_lerobot, lerobot_importing.FORMAT, tmp_path / "lerobot"),
-        (to_hugging_face, hugging_face_importing.FORMAT, tmp_path / "hugging_face"),
+        (to_lerobot, lerobot_import.FORMAT, tmp_path / "lerobot"),
+        (to_hugging_face, hugging_face.FORMAT, tmp_path / "hugging_face"),
     ]:
         export([episode], str(place))
         files = [path for path in place.rglob("*") if path.is_file()]
@@ -303,7 +300,7 @@ def test_a_description_that_cannot_be_is_refused(archive, other, tmp_path, chang
     file = tmp_path / "mine/cartpole/interplay.json"
     file.write_text(json.dumps(change(json.loads(file.read_text()))))
     with pytest.raises(RecordingError) as error:
-        hugging_face_importing.FORMAT.import_data_sets(other, str(tmp_path))
+        hugging_face.FORMAT.import_data_sets(other, str(tmp_path))
     assert expected in str(error.value)
     assert other.episodes() == []
 
@@ -322,8 +319,8 @@ def test_a_list_of_episodes_without_its_columns_is_refused(archive, other, tmp_p
     file = tmp_path / "mine/cartpole/episodes/episodes-00000.parquet"
     pq.write_table(pq.read_table(file, columns=["episode"]), file)
     for read in (
-        hugging_face_importing.FORMAT.num_steps_in,
-        lambda place: hugging_face_importing.FORMAT.import_data_sets(other, place),
+        hugging_face.FORMAT.num_steps_in,
+        lambda place: hugging_face.FORMAT.import_data_sets(other, place),
     ):
         with pytest.raises(RecordingError, match="its list of episodes cannot be read: KeyError: 'num_steps'"):
             read(str(tmp_path))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from interplay.cli import _run
-from interplay.envs.palette import PALETTE
+from interplay.envs.pictures import PALETTE
 from interplay.record import RecordingError
 from interplay.record.export import write_mp4
 

@@ -23,11 +23,11 @@ from interplay.cli import _run
 from interplay.envs import pipeline
 from interplay.envs.observation import observe
 from interplay.record import RecordingError, verify
-from interplay.record.exchange.proving import UNKNOWN_SEED
+from interplay.record.datasets import minari_export as exporting
+from interplay.record.datasets.minari_import import import_data_sets
+from interplay.record.exchange.importer import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.writing import ExportError
-from interplay.record.minari import exporting
-from interplay.record.minari.importing import import_data_sets
 from interplay.tasks import Task, find
 
 export = functools.partial(exporting.export, pseudonyms=Pseudonyms(b"0" * 64))

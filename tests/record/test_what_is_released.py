@@ -18,8 +18,8 @@ from interplay.cli import _run
 from interplay.envs import make
 from interplay.record import Episode, Owner, RecordedEpisode, verify
 from interplay.record.exchange.copies import copy_of
-from interplay.record.exchange.offering import Offering
 from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
+from interplay.record.exchange.publishing import Offering
 from interplay.record.exchange.queries import Queries, QueryError
 from interplay.store import EpisodeRow, EpisodeSeat, Participant, PlaySession, ReleaseChoice, StudyRow, StudyVersion
 from interplay.store.saved_queries import content_hash

@@ -11,7 +11,7 @@ import pytest
 import interplay.record
 from interplay import starter
 from interplay.files import write_json
-from interplay.learn.reward.along import Along, read_along, write_along
+from interplay.learn.reward.curves import Along, read_along, write_along
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
 from interplay.web.rewards import HEIGHT, WIDTH, reward_plot

@@ -9,13 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from interplay.agents.networks.acting import (
-    ConstrainedValues,
-    Feedforward,
-    ImplicitQuantileValues,
-    QuantileValues,
-    Recurrent,
-)
+from interplay.agents.networks.acting import ConstrainedValues, Feedforward, ImplicitQuantileValues, QuantileValues, Recurrent
 from interplay.agents.networks.encoders import ENCODERS, NATURE, ConvEncoder, MLPEncoder
 from interplay.agents.networks.registry import made
 

@@ -22,7 +22,6 @@ class ConvEncoder(nn.Module):
     Args:
         shape: Of an observation: (C, H, W), or (H, W, 3) as worlds draw pictures.
         filters: Channels, size and stride of each convolution.
-        features: Units of the last layer.
     Raises:
         InterplayError: If the pictures are too small for the filters.
 
@@ -61,7 +60,6 @@ class MLPEncoder(nn.Module):
     Args:
         shape: Of an observation; it is flattened.
         hidden: Units of each layer.
-        activation: `relu` or `tanh`.
     """
 
     def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu") -> None:
@@ -100,9 +98,6 @@ class ImpalaEncoder(nn.Module):
 
     Args:
         shape: Of an observation: (H, W, 3), or (C, H, W).
-        channels: Of each stack.
-        blocks: Residual blocks of each stack.
-        features: Units of the last layer.
     """
 
     def __init__(

@@ -1,16 +1,55 @@
 """Hand-written players, one module a task: of Atari games, from the pixels alone, of the block world (`blocks`), and for games
-of several seats (`together`)."""
+of several seats (`together`). `ScriptedAgent` is the player of whatever task comes, under one name."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from interplay.agents.base import AgentError
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer, has_block_player
-from interplay.agents.scripted.by_task import ScriptedAgent
 from interplay.agents.scripted.player import BRAINS, ScriptedPlayer
 from interplay.agents.scripted.together import PARTNERS, Partner
 from interplay.tasks import Task
 
+if TYPE_CHECKING:
+    from interplay.envs import PlayableEnv
+
+__all__ = ["BLOCK_BRAINS", "BRAINS", "PARTNERS", "BlockPlayer", "Partner", "ScriptedAgent", "ScriptedPlayer", "has_player"]
+
 
 def has_player(task: Task) -> bool:
-    """Whether somebody wrote a player for a task."""
     return has_block_player(task) or task.env.id in (BRAINS if len(task.seats) == 1 else PARTNERS)
 
 
-__all__ = ["BLOCK_BRAINS", "BRAINS", "PARTNERS", "BlockPlayer", "Partner", "ScriptedAgent", "ScriptedPlayer", "has_player"]
+class ScriptedAgent:
+    """Picks its player by the task: pixels alone for Atari games, a look into the world for those of the block world and for
+    games of several seats."""
+
+    name = "scripted"
+    observation = "pixels"
+
+    def __init__(self) -> None:
+        self._player: ScriptedPlayer | BlockPlayer | Partner | None = None
+
+    def reset(self, task: Task, *, rng: np.random.Generator) -> None:
+        """Begin an episode.
+
+        Raises:
+            AgentError: If nobody wrote a player for this task.
+        """
+        if task.env.backend == "voxel":
+            self._player = BlockPlayer()
+        else:
+            self._player = Partner() if len(task.seats) > 1 else ScriptedPlayer()
+        self._player.reset(task, rng=rng)
+
+    def attach(self, env: PlayableEnv, seat: str) -> None:
+        if isinstance(self._player, BlockPlayer | Partner):
+            self._player.attach(env, seat)
+
+    def act(self, observation: np.ndarray) -> Any:
+        if self._player is None:
+            raise AgentError("call reset(task, rng=...) before act()")
+        return self._player.act(observation)

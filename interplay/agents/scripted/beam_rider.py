@@ -26,7 +26,6 @@ class BeamRider:
     danger_top = 112
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
         self._rng = rng
         self._count = 0
 
@@ -34,7 +33,6 @@ class BeamRider:
         """Nothing to remember."""
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         self._count += 1
         fire = {"FIRE"} if self._count % 2 else set()
         ship = find(pixels, SHIP, top=166, bottom=181)

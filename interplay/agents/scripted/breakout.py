@@ -24,7 +24,6 @@ class Breakout:
     """Ball and paddle are red, as the top row of bricks and the rim of the right wall; each has its own rows of the screen."""
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
         self._rng = rng
         self._balls: deque[Box | None] = deque(maxlen=6)
         self._paddles: deque[float] = deque([80.0], maxlen=2)
@@ -41,7 +40,6 @@ class Breakout:
             self._paddles.append(left + PADDLE_WIDTH / 2)
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         ball = self._balls[-1]
         if ball is None:
             return {"FIRE"}

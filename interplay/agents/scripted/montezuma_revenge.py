@@ -28,7 +28,6 @@ class MontezumaRevenge:
     skull_reach = 15
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
         self._rng = rng
         self._places: deque[Box | None] = deque(maxlen=5)
         self._skulls: deque[Box | None] = deque(maxlen=9)
@@ -43,7 +42,6 @@ class MontezumaRevenge:
         self._skulls.append(find(pixels, SKULL, top=160, bottom=180, left=8))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         self._count += 1
         joe = self._places[-1]
         if joe is None:

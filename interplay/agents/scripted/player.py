@@ -23,9 +23,7 @@ DECISION_FRAMES = 4
 class Brain(Protocol):
     """How to play one game; `ScriptedPlayer` does the rest."""
 
-    def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
-        ...
+    def reset(self, rng: np.random.Generator) -> None: ...
 
     def see(self, pixels: np.ndarray) -> None:
         """Look at a frame; called for every one, before `decide`."""
@@ -80,11 +78,7 @@ class ScriptedPlayer:
             self.reset(task, rng=rng or np.random.default_rng(0))
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If nobody wrote a player for this environment.
-        """
+        """Begin an episode."""
         if task.env.id not in BRAINS:
             raise AgentError(
                 f"there is no scripted player for {task.env.id} (task {task.id}), only for {', '.join(sorted(BRAINS))}\n"

@@ -39,7 +39,6 @@ class Qbert:
     """
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
         self._rng = rng
         self._feet: deque[Box | None] = deque(maxlen=3)
         self._todo_colour = -1
@@ -49,7 +48,6 @@ class Qbert:
         self._feet.append(find(pixels, QBERT, top=12))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         box = self._feet[-1]
         if box is None or len(self._feet) < 3 or any(other != box for other in self._feet):
             return set()

@@ -25,7 +25,6 @@ class RiverRaid:
     full = 88
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode."""
         self._rng = rng
         self._count = 0
 
@@ -33,7 +32,6 @@ class RiverRaid:
         """Nothing to remember."""
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         self._count += 1
         jet = find(pixels, JET, top=146, bottom=161)
         if jet is None or jet.right - jet.left > 12:

@@ -17,12 +17,10 @@ class Box(NamedTuple):
 
     @property
     def x(self) -> float:
-        """Horizontal middle."""
         return (self.left + self.right) / 2
 
     @property
     def y(self) -> float:
-        """Vertical middle."""
         return (self.top + self.bottom) / 2
 
 

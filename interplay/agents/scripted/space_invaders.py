@@ -38,7 +38,6 @@ class SpaceInvaders:
         self._cannon = cannon
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Forget the last episode; begin to either side."""
         self._heading = "RIGHT" if rng.random() < 0.5 else "LEFT"
         self._shots: deque[list[Box]] = deque(maxlen=4)
 
@@ -47,7 +46,6 @@ class SpaceInvaders:
         self._shots.append(find_all(pixels, SHOT, top=100, bottom=GROUND, gap=0))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons for the next four frames."""
         cannon = find(pixels, self._cannon, top=CANNON_TOP, bottom=GROUND)
         if cannon is None:  # between lives
             return {"FIRE"}

@@ -95,11 +95,9 @@ class Body:
         return x, y, z
 
     def state(self, x: int, y: int, z: int) -> int:
-        """State of a cell."""
         return self.world.grid.get(x, y, z)
 
     def name(self, x: int, y: int, z: int) -> str:
-        """Name of the block in a cell."""
         return name_of(self.state(x, y, z))
 
     def stands(self, x: int, y: int, z: int) -> bool:
@@ -110,7 +108,6 @@ class Body:
         return bool(PASSABLE[here] and PASSABLE[above] and (STANDABLE[below] or CLIMBED[here]))
 
     def count(self, wanted: str | Callable[[str], bool]) -> int:
-        """How many of an item are carried."""
         fits = wanted if callable(wanted) else wanted.__eq__
         return sum(stack.count for stack in self.world.player.slots if stack is not None and fits(stack.item))
 
@@ -137,7 +134,6 @@ class Body:
         return Action(camera_yaw=self._slow(turn), camera_pitch=self._slow(pitch - me.pitch), **keys)
 
     def may_look(self, yaw: float, eye: tuple[float, float, float]) -> bool:
-        """Whether a yaw is not shunned."""
         shunned = self.shuns(eye)
         return shunned is None or abs((yaw - shunned[0] + 180.0) % 360.0 - 180.0) >= shunned[1]
 
@@ -148,7 +144,6 @@ class Body:
         return min(MOST_TURN, max(-MOST_TURN, math.copysign(max(1.0, abs(step)), error)))
 
     def look(self, yaw: float, pitch: float, *, tolerance: float = 0.5, most: int = 60) -> Acts:
-        """Turn until one looks that way."""
         for _ in range(most):
             me = self.world.player
             if abs((yaw - me.yaw + 180.0) % 360.0 - 180.0) <= tolerance and abs(pitch - me.pitch) <= tolerance:
@@ -157,17 +152,14 @@ class Body:
         return False
 
     def look_at(self, x: float, y: float, z: float) -> Acts:
-        """Turn to a point."""
         return (yield from self.look(*self.angles(x, y, z)))
 
     def wait(self, ticks: int) -> Acts:
-        """Do nothing."""
         for _ in range(ticks):
             yield Action()
         return True
 
     def end(self) -> Acts:
-        """Say that one is done."""
         yield Action(esc=True)
         yield Action()
         return True
@@ -409,7 +401,6 @@ class Body:
         return True
 
     def use_on(self, cell: Position) -> Acts:
-        """Use a block: open it, or its screen."""
         before = self.state(*cell)
         for _ in range(4):
             aimed = self.aim(cell)

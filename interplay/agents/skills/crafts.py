@@ -30,7 +30,6 @@ def close(body: Body) -> Acts:
 
 
 def point(body: Body, owner: str, index: int = 0) -> Acts:
-    """Move the cursor to a place of the screen."""
     screen = body.world.screen
     for _ in range(40):
         if screen is None or body.world.screen is not screen:
@@ -46,7 +45,6 @@ def point(body: Body, owner: str, index: int = 0) -> Acts:
 
 
 def click(body: Body, owner: str, index: int = 0, *, right: bool = False, quick: bool = False, times: int = 1) -> Acts:
-    """Click on a place: left, right, or with sneak held to send the stack across."""
     if not (yield from point(body, owner, index)):
         return False
     for _ in range(times):

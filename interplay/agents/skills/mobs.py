@@ -75,12 +75,7 @@ def fight(body: Body, entity: int, *, costs: np.ndarray | None = None, most: int
 
 
 def pick_up(
-    body: Body,
-    reach: float,
-    *,
-    item: str | None = None,
-    among: Collection[int] | None = None,
-    costs: np.ndarray | None = None,
+    body: Body, reach: float, *, item: str | None = None, among: Collection[int] | None = None, costs: np.ndarray | None = None
 ) -> Acts:
     """Walk over the things that lie within `reach` blocks, or only of one item or some ids; dig where `costs` allow."""
     entities = body.world.entities

@@ -22,10 +22,7 @@ from interplay.envs.minerl_actions import KEYS as MINERL_KEYS
 from interplay.envs.minerl_actions import Pressed, read
 
 _HOTBAR = tuple(f"hotbar.{slot}" for slot in range(1, 10))
-BUTTONS = (
-    *("attack", "back", "forward", "jump", "left", "right", "sneak", "sprint", "use", "drop", "inventory"),
-    *_HOTBAR,
-)
+BUTTONS = (*("attack", "back", "forward", "jump", "left", "right", "sneak", "sprint", "use", "drop", "inventory"), *_HOTBAR)
 """The 20 buttons, in VPT's order."""
 GROUPS: tuple[tuple[str, ...], ...] = (
     _HOTBAR,

@@ -20,7 +20,6 @@ class VPTError(InterplayError):
 
 
 def is_vpt_folder(folder: Path) -> bool:
-    """Whether a folder holds, or should hold, a VPT network."""
     return (folder / DESCRIPTION).is_file() or (folder / WEIGHTS).is_file()
 
 

@@ -59,7 +59,6 @@ class Architecture:
         return self.attention_memory_size - self.timesteps
 
     def to_json(self) -> dict[str, Any]:
-        """As `model.json` keeps it."""
         return asdict(self)
 
 
@@ -324,9 +323,6 @@ class VPT(nn.Module):
 
     Pictures are taken in chunks of any length: one at a time where an agent acts, many where a recording is embedded. The
     memory goes from chunk to chunk, so that the length of chunks changes no result beyond rounding.
-
-    Args:
-        architecture: Its sizes.
     """
 
     def __init__(self, architecture: Architecture) -> None:

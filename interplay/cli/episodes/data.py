@@ -28,7 +28,7 @@ from interplay.wording import amount
 if TYPE_CHECKING:
     from interplay.record import Episode
     from interplay.record.exchange.card import Release
-    from interplay.record.exchange.proving import Imported
+    from interplay.record.exchange.importer import Imported
     from interplay.record.exchange.pseudonyms import Pseudonyms
     from interplay.record.exchange.writing import Exported
 
@@ -56,7 +56,7 @@ class _Choice:
 
 
 def _to_minari(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.minari.exporting import export as write
+    from interplay.record.datasets.minari_export import export as write
 
     observations = choice.observations or "pixels"
     return write(
@@ -65,14 +65,14 @@ def _to_minari(episodes: list[Episode], choice: _Choice, advance: Callable[[int]
 
 
 def _to_lerobot(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.lerobot.exporting import export as write
+    from interplay.record.datasets.lerobot_export import export as write
 
     pictures = (choice.pictures or PictureName.video).value
     return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
 
 
 def _to_hugging_face(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.hugging_face.exporting import export as write
+    from interplay.record.datasets.hugging_face import export as write
 
     pictures = (choice.pictures or PictureName.images).value
     return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
@@ -247,7 +247,7 @@ def _export_recordings(
     episodes: list[Episode], out: Path, root: Path, num_withheld: int, withheld: list[str], *, as_json: bool
 ) -> None:
     """A video and lines for each episode."""
-    from interplay.learn.recordings.exporting import export as write
+    from interplay.learn.recordings.vpt_export import export as write
     from interplay.record.exchange.pseudonyms import open_pseudonyms
 
     with progress() as bar:
@@ -265,17 +265,17 @@ def _export_recordings(
 def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]:
     """Steps of all data sets in a place, and what makes episodes of them."""
     if format_name == _MINARI:
-        from interplay.record.minari.importing import import_data_sets, num_steps_in
-        from interplay.record.minari.places import require_minari
+        from interplay.record.datasets.minari_import import import_data_sets, num_steps_in
+        from interplay.record.datasets.minari_places import require_minari
 
         require_minari()
         return num_steps_in(place), import_data_sets
     if format_name == "lerobot":
-        from interplay.record.lerobot.importing import FORMAT
+        from interplay.record.datasets.lerobot_import import FORMAT
     elif format_name == _CROWDPLAY:
-        from interplay.record.crowdplay.importing import FORMAT
+        from interplay.record.datasets.crowdplay_import import FORMAT
     else:
-        from interplay.record.hugging_face.importing import FORMAT
+        from interplay.record.datasets.hugging_face import FORMAT
     return FORMAT.num_steps_in(place), FORMAT.import_data_sets
 
 
@@ -347,7 +347,7 @@ def pull(
 
     Exit 1 when a file could not be fetched.  Try:  interplay episodes pull https://lab.example --task atari/breakout
     """
-    from interplay.record.exchange.pulling import Asked, pull_episodes
+    from interplay.record.exchange.pull import Asked, pull_episodes
 
     if query is not None and (task is not None or where):
         raise typer.BadParameter("--query says which episodes; leave out --task and --where")

@@ -127,7 +127,7 @@ def show(
 
     Try:  interplay study class show RT3-9CH --csv > class.csv
     """
-    from interplay.envs.people import has_score
+    from interplay.envs.make import has_score
     from interplay.study.classes.pupils import table_csv
     from interplay.tasks import index
 

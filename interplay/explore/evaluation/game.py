@@ -12,7 +12,7 @@ import numpy as np
 from blockworld import Action
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import Frame, make
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.envs.voxel import VoxelEnv
 from interplay.explore import facts
 from interplay.explore.instance import Instance

@@ -18,7 +18,7 @@ import numpy as np
 from blockworld import World, box, contents, run_all
 from blockworld.registry import KINDS, MOBS, NUM_THINGS, blocks, crafting, items, smelting, tools
 from interplay.envs import Frame, make
-from interplay.envs.png import png
+from interplay.envs.pictures import png
 from interplay.envs.voxel import VoxelEnv
 from interplay.envs.voxel.actions import to_world
 from interplay.explore import facts, views

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from interplay.judge.pairing.evidence import Evidence
 from interplay.judge.pairing.rule import AgentPair, Awaited, most_worthy_first
 from interplay.rank import Standings, anticipate
-from interplay.rank.normal_arrays import cumulatives, draw_corrections, hazard, win_corrections
+from interplay.rank.normal import cumulatives, draw_corrections, hazard, win_corrections
 from interplay.rank.trueskill import Settings
 
 Array = NDArray[np.float64]

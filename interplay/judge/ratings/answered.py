@@ -5,7 +5,7 @@ from __future__ import annotations
 from interplay.errors import unknown_name
 from interplay.judge.ratings.ratings import comparison
 from interplay.rank import Comparison
-from interplay.rank.judgements import Judgement
+from interplay.rank.agreement import Judgement
 from interplay.rank.trueskill import Outcome
 from interplay.store import Database
 from interplay.store import judging as store

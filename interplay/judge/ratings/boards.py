@@ -17,10 +17,10 @@ from interplay.judge.ratings.ratings import comparison
 from interplay.judge.serving.judging import Judging
 from interplay.rank import Comparison, TaskStandings
 from interplay.rank.compare import normalised_over
-from interplay.rank.leaderboard import notes, rows
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.rank.ranking import Ranking
+from interplay.rank.rows import notes, rows
 from interplay.store import boards as board_store
 from interplay.store import judging as store
 

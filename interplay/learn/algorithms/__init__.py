@@ -1,7 +1,5 @@
 """The algorithms, a file each, to be read from top to bottom. PyTorch is imported here; import it where a run begins."""
 
-from typing import Any
-
 from interplay.learn.algorithms.bc import BC
 from interplay.learn.algorithms.bcq import BCQ
 from interplay.learn.algorithms.clone import Clone
@@ -11,8 +9,9 @@ from interplay.learn.algorithms.fbc import FilteredBC
 from interplay.learn.algorithms.iql import IQL
 from interplay.learn.algorithms.iqn import IQN
 from interplay.learn.algorithms.sac import SAC
+from interplay.learn.harness.learner import Learner
 
-LEARNERS: dict[str, type[Any]] = {
+LEARNERS: dict[str, type[Learner]] = {
     "bc": BC,
     "fbc": FilteredBC,
     "bcq": BCQ,

@@ -20,16 +20,13 @@ import torch
 from torch import nn
 
 from interplay.learn.config import ConfigError
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, step
 from interplay.learn.settings import BCConfig
 from interplay.learn.transitions import TransitionError
 
 
-class BC:
+class BC(Learner):
     """Behaviour cloning."""
-
-    looks_ahead = False
-    needs_rewards = False
 
     def __init__(self, config: BCConfig, given: Given) -> None:
         self._config = config
@@ -48,7 +45,6 @@ class BC:
         self._group_weights = None if by_group is None else torch.from_numpy(by_group).to(given.device, torch.float32)
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on the cross-entropy of a batch."""
         observations = batch.observations
         if self._config.shift:
             observations = shifted(observations, self._config.shift, generator)
@@ -64,7 +60,6 @@ class BC:
         return {"loss": loss, "accuracy": (logits.detach().argmax(1) == batch.actions).float().mean()}
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Cross-entropy and share of actions matched."""
         logits = self.network(batch.observations)
         return {
             "loss": nn.functional.cross_entropy(logits, batch.actions),
@@ -72,7 +67,6 @@ class BC:
         }
 
     def acting(self) -> Acting:
-        """The network itself."""
         return self._acting
 
 

@@ -11,48 +11,28 @@ already, both as in d3rlpy.
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import Any
-
 import torch
 from torch import nn
 
-from interplay.agents import networks
-from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, encoder, follow, step
+from interplay.learn.algorithms.targets import ValueLearner, actions_taken, bootstrapped
+from interplay.learn.harness.learner import Batch, Given, encoder
 from interplay.learn.settings import BCQConfig
 
 
-class BCQ:
-    """Batch-constrained Q-learning."""
-
-    looks_ahead = True
-    needs_rewards = True
+class BCQ(ValueLearner):
+    """Batch-constrained Q-learning. What plays is the first critic: its best action among those that are likely enough."""
 
     def __init__(self, config: BCQConfig, given: Given) -> None:
-        self._config = config
-        self._architecture = {
+        architecture = {
             "name": "constrained_values",
             "encoder": encoder(config, given.observation_shape),
             "actions": given.num_actions,
             "flexibility": config.flexibility,
         }
-        critics = [given.ready(networks.build(self._architecture)) for _ in range(config.critics)]
-        self.critics: Any = nn.ModuleList(critics)  # only the first one's imitation is used
-        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
-        self.modules = {"critics": self.critics, "targets": self.targets}
-        self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
+        super().__init__(config, given, architecture)
 
-    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on both losses of a batch."""
-        measured = self._losses(batch)
-        step(self.optimizers["critics"], measured["loss"])
-        if number % self._config.target_every == 0:
-            follow(self.targets, self.critics)
-        return measured
-
-    def _losses(self, batch: Batch) -> dict[str, torch.Tensor]:
-        first, *others = self.critics
+    def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
+        first, *others = self.critics  # only the first one's imitation is used
         with torch.no_grad():
             values, log_probabilities = first.heads(batch.next_observations)
             for other in others:
@@ -67,11 +47,3 @@ class BCQ:
         imitation_loss = -actions_taken(log_probabilities, batch.actions).mean()
         loss = td_loss + imitation_loss + self._config.beta * log_probabilities.square().mean()
         return {"loss": loss, "td_loss": td_loss, "imitation_loss": imitation_loss, "value": taken[0].mean()}
-
-    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The losses, as in training."""
-        return self._losses(batch)
-
-    def acting(self) -> Acting:
-        """The first critic: its best action among those that are likely enough."""
-        return Acting(self.critics[0], self._architecture)

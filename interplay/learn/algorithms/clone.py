@@ -22,18 +22,15 @@ import numpy as np
 import torch
 
 from interplay.agents import networks
-from interplay.agents.composed import NUM_PARTS, STILL_CHOICE, turns_camera
+from interplay.agents.first_person import NUM_PARTS, STILL_CHOICE, turns_camera
 from interplay.learn.algorithms.bc import initialise, shifted
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, step
 from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import Transitions
 
 
-class Clone:
+class Clone(Learner):
     """Cloning of composed actions."""
-
-    looks_ahead = False
-    needs_rewards = False
 
     def __init__(self, config: CloneConfig, given: Given) -> None:
         self._config = config
@@ -57,7 +54,6 @@ class Clone:
         return training[:: config.every]
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on the loss of a batch."""
         observations = batch.observations
         if self._config.shift:
             observations = shifted(observations, self._config.shift, generator)
@@ -82,7 +78,6 @@ class Clone:
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
 
     def acting(self) -> Acting:
-        """The network itself."""
         return self._acting
 
 

@@ -9,42 +9,27 @@ Differences: the target follows after the first update already, as in d3rlpy.
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import Any
-
 import torch
 from torch import nn
 
-from interplay.agents import networks
-from interplay.learn.algorithms.targets import actions_taken, bootstrapped, least, quantile_loss, quantiles_taken
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, encoder, feedforward, follow, step
+from interplay.learn.algorithms.targets import ValueLearner, actions_taken, bootstrapped, least, quantile_loss, quantiles_taken
+from interplay.learn.harness.learner import Batch, Given, encoder
 from interplay.learn.settings import CQLConfig
 
 
-class CQL:
+class CQL(ValueLearner):
     """Conservative Q-learning."""
 
-    looks_ahead = True
-    needs_rewards = True
-
     def __init__(self, config: CQLConfig, given: Given) -> None:
-        self._config = config
-        critics = [_critic(config, given) for _ in range(config.critics)]
-        self._acting = critics[0]
-        self.critics: Any = nn.ModuleList(critic.network for critic in critics)
-        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
-        self.modules = {"critics": self.critics, "targets": self.targets}
-        self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
+        architecture = {
+            "name": "quantile_values",
+            "encoder": encoder(config, given.observation_shape),
+            "actions": given.num_actions,
+            "quantiles": config.quantiles,
+        }
+        super().__init__(config, given, architecture if config.quantiles else None)
 
-    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step on both losses of a batch."""
-        measured = self._losses(batch)
-        step(self.optimizers["critics"], measured["loss"])
-        if number % self._config.target_every == 0:
-            follow(self.targets, self.critics)
-        return measured
-
-    def _losses(self, batch: Batch) -> dict[str, torch.Tensor]:
+    def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
         if self._config.quantiles:
             td_loss, values = self._of_quantiles(batch)
         else:
@@ -74,23 +59,3 @@ class CQL:
         fractions = self.critics[0].fractions[None]
         losses = [quantile_loss(quantiles_taken(one, batch.actions), fractions, target) for one in quantiles]
         return torch.stack(losses).sum(), torch.stack(quantiles).mean((0, 3))
-
-    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The losses, as in training."""
-        return self._losses(batch)
-
-    def acting(self) -> Acting:
-        """The first critic: its best action."""
-        return self._acting
-
-
-def _critic(config: CQLConfig, given: Given) -> Acting:
-    if not config.quantiles:
-        return feedforward(config, given)
-    architecture = {
-        "name": "quantile_values",
-        "encoder": encoder(config, given.observation_shape),
-        "actions": given.num_actions,
-        "quantiles": config.quantiles,
-    }
-    return Acting(given.ready(networks.build(architecture)), architecture)

@@ -18,11 +18,11 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import IQLConfig
 
 
-class IQL:
+class IQL(Learner):
     """Implicit Q-learning."""
 
     looks_ahead = True
@@ -43,7 +43,6 @@ class IQL:
         }
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """A step of the critics and the value, then one of the actor."""
         critic_loss, value_loss, taken = self._value_losses(batch)
         step(self.optimizers["critics"], critic_loss + value_loss)
 
@@ -73,5 +72,4 @@ class IQL:
         return {"loss": critic_loss + value_loss, "accuracy": matched}
 
     def acting(self) -> Acting:
-        """The actor."""
         return self._acting

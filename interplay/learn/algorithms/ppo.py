@@ -49,17 +49,11 @@ class Decisions(NamedTuple):
     advantages: torch.Tensor
 
     def part(self, which: torch.Tensor) -> Decisions:
-        """Some of them."""
         return Decisions(*(one[which] for one in self))
 
 
 class PPO:
-    """Proximal policy optimisation.
-
-    Args:
-        config: Settings.
-        given: Of what shape observations are, and how many actions there are.
-    """
+    """Proximal policy optimisation."""
 
     def __init__(self, config: PPOConfig, given: Given) -> None:
         self._config, self._device = config, given.device
@@ -158,7 +152,6 @@ class PPO:
         }
 
     def acting(self) -> Acting:
-        """The policy."""
         return self._acting
 
     def _both(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

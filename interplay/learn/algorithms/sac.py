@@ -18,11 +18,11 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import SACConfig
 
 
-class SAC:
+class SAC(Learner):
     """Discrete soft actor-critic."""
 
     looks_ahead = True
@@ -80,10 +80,8 @@ class SAC:
         return torch.stack(losses).sum()
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The critics' loss, and the share of actions that are the actor's likeliest."""
         matched = (self.actor(batch.observations).argmax(1) == batch.actions).float().mean()
         return {"loss": self._critic_loss(batch), "accuracy": matched}
 
     def acting(self) -> Acting:
-        """The actor."""
         return self._acting

@@ -1,11 +1,57 @@
-"""What value learners share: rewards as a run wants them, targets, values of the actions taken."""
+"""What value learners share: critics and their targets, rewards as a run wants them, values of the actions taken."""
 
 from __future__ import annotations
 
-import torch
+from copy import deepcopy
+from typing import Any
 
-from interplay.learn.harness.learner import Batch
-from interplay.learn.settings import OfflineConfig
+import torch
+from torch import nn
+
+from interplay.agents import networks
+from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
+from interplay.learn.settings import OfflineConfig, ValueConfig
+
+
+class ValueLearner(Learner):
+    """Critics, the first of which plays, and target networks that follow them at intervals; each update is one Adam step.
+
+    Critics are of an architecture, or the usual network.
+    """
+
+    looks_ahead = True
+    needs_rewards = True
+
+    def __init__(self, config: ValueConfig, given: Given, architecture: dict[str, Any] | None = None) -> None:
+        self._config: Any = config
+        critics = [
+            feedforward(config, given)
+            if architecture is None
+            else Acting(given.ready(networks.build(architecture)), architecture)
+            for _ in range(config.critics)
+        ]
+        self._acting = critics[0]
+        self.critics: Any = nn.ModuleList(critic.network for critic in critics)
+        self.targets: Any = deepcopy(self.critics).requires_grad_(False)
+        self.modules = {"critics": self.critics, "targets": self.targets}
+        self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
+
+    def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
+        """The `loss` and what else is measured of a batch; without a generator nothing is drawn."""
+        raise NotImplementedError
+
+    def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        measured = self.losses(batch, generator)
+        step(self.optimizers["critics"], measured["loss"])
+        if number % self._config.target_every == 0:
+            follow(self.targets, self.critics)
+        return measured
+
+    def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
+        return self.losses(batch, None)
+
+    def acting(self) -> Acting:
+        return self._acting
 
 
 def rewards_of(config: OfflineConfig, batch: Batch) -> torch.Tensor:

@@ -39,9 +39,7 @@ class LearnedTask:
 
     Attributes:
         reference: How the file names it: an id, or `my.toml:name`.
-        task: The task.
         settings: Of every run in it: `actor`, `where`, and what else the file gives.
-        play: What is played before.
         random, best: Returns that scores are normalised by; None where they are measured.
     """
 
@@ -73,9 +71,7 @@ class Benchmark:
     """A benchmark.
 
     Attributes:
-        seeds: Of training.
         num_games: Held-out seeds that each policy plays.
-        settings: Of every run whose algorithm has them.
     """
 
     id: str
@@ -87,11 +83,7 @@ class Benchmark:
     contenders: tuple[Contender, ...]
 
     def config(self, contender: Contender, learned: LearnedTask, seed: int) -> TrainingConfig:
-        """The settings of one run: the benchmark's, then the task's, then the contender's, each over those before.
-
-        Raises:
-            InterplayError: If they cannot be used.
-        """
+        """The settings of one run: the benchmark's, then the task's, then the contender's, each over those before."""
         kind = CONFIGS[contender.algorithm]
         known = {item.name for item in fields(kind)}
         given = {name: value for name, value in self.settings.items() if name in known}

@@ -34,8 +34,6 @@ class Run:
     """One training run.
 
     Attributes:
-        algorithm, task, seed: Which one.
-        agent: Name of its policy.
         returns: Of its games, by held-out seed; None while it is missing.
         problem: Why it failed; empty otherwise.
     """
@@ -49,7 +47,6 @@ class Run:
 
     @property
     def mean(self) -> float | None:
-        """Mean return."""
         return None if self.returns is None else float(np.mean(self.returns))
 
 
@@ -62,7 +59,6 @@ class Results:
         tasks: Id -> scale.
         game_seeds: Task -> held-out seeds that were played.
         num_episodes: Task -> episodes that were learned from.
-        runs: Of all algorithms, tasks and seeds.
     """
 
     id: str
@@ -79,7 +75,6 @@ class Results:
         return [run.mean for run in self.runs if (run.algorithm, run.task) == (algorithm, task) and run.mean is not None]
 
     def score(self, task: str, value: float) -> float:
-        """A return of a task, normalised."""
         scale = self.tasks[task]
         return normalised(value, random=scale.random, best=scale.best)
 
@@ -98,7 +93,6 @@ class Results:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Everything that was measured, as JSON values; the inverse of `from_json`."""
         return {"format": FORMAT, "version": VERSION, **asdict(self)}
 
     def summary(self) -> dict[str, Any]:
@@ -145,15 +139,12 @@ class Results:
 
 
 def results_file(root: Path, name: str) -> Path:
-    """Where the results of a benchmark of this id are kept."""
     return root / FOLDER / name / FILE
 
 
 def read_results(root: Path, names: Sequence[str] = ()) -> list[Results]:
     """Results that are kept in a data folder, by id.
 
-    Args:
-        names: Only of these benchmarks.
     Raises:
         BenchmarkError: If one of those named is not there, or a file is damaged.
     """

@@ -45,11 +45,7 @@ class _Job:
 
 
 def run_benchmark(
-    archive: Archive,
-    benchmark: Benchmark,
-    *,
-    jobs: int | None = None,
-    report: Report = lambda what, done, total: None,
+    archive: Archive, benchmark: Benchmark, *, jobs: int | None = None, report: Report = lambda what, done, total: None
 ) -> Results:
     """Play, train and measure whatever is missing; the results are kept in `benchmarks/<id>/`.
 
@@ -58,9 +54,7 @@ def run_benchmark(
     once: each has one thread unless the file says otherwise.
 
     Args:
-        archive: Where the episodes are, and policies and results go.
         jobs: Runs at once; one a core if None.
-        report: Follows it.
     Returns:
         The results; a run that failed has its reason, and the others are there.
     Raises:
@@ -79,7 +73,6 @@ def run_benchmark(
 
 
 def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Report, path: Path) -> Results:
-    """Play, train and measure; write the results as they come."""
     tasks, scales, found, planned = [], {}, {}, {}
     for learned in benchmark.tasks:
         task = learned.task

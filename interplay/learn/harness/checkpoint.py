@@ -21,8 +21,6 @@ def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
     """Write weights, the optimizers' averages, and where the run is.
 
     Args:
-        folder: Of the run.
-        learner: What it has learned.
         where: JSON values; `fingerprint` must be the same when it is restored.
     """
     tensors = {
@@ -86,12 +84,10 @@ def _sha256(run: str, tensors: dict[str, torch.Tensor]) -> str:
 
 
 def _below(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """Those whose names begin so, by the rest of their names."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, torch.Tensor]) -> None:
-    """Put an optimizer's averages back."""
     parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in tensors.items():

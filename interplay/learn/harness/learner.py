@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
@@ -38,7 +38,6 @@ class Batch:
 
     @classmethod
     def of(cls, data: Transitions, which: np.ndarray, device: torch.device, *, with_next: bool) -> Self:
-        """Some decisions of the data."""
         if with_next:
             before, after = map(torch.from_numpy, data.pairs(which))
         else:
@@ -101,27 +100,28 @@ class Trained(Protocol):
 
 
 class Learner(Trained, Protocol):
-    """One algorithm that learns to act.
+    """One algorithm that learns to act: what every class in `algorithms.LEARNERS` inherits from.
 
     Attributes:
         looks_ahead: Whether it needs the next observations.
         needs_rewards: Whether episodes without rewards teach it nothing.
-
-    One that learns from a part of the training decisions has a static method `choose(data, training, config)` that gives it.
     """
 
-    looks_ahead: bool
-    needs_rewards: bool
+    looks_ahead: ClassVar[bool] = False
+    needs_rewards: ClassVar[bool] = False
 
     def __init__(self, config: Any, given: Given) -> None: ...
+
+    @staticmethod
+    def choose(data: Transitions, training: np.ndarray, config: Any) -> np.ndarray:
+        """Which of the training decisions it learns from, as indices: all of them unless it says otherwise."""
+        return training
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Means over a batch that it was not trained on, without a gradient and without a draw."""
         ...
 
-    def acting(self) -> Acting:
-        """What plays."""
-        ...
+    def acting(self) -> Acting: ...
 
 
 def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
@@ -151,7 +151,6 @@ def adam(
 
 
 def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
-    """One step of an optimizer down a loss."""
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     optimizer.step()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,15 +19,65 @@ import torch
 
 from interplay.agents.actions import action_at, num_outputs
 from interplay.agents.policy import save_policy
-from interplay.files import is_disk_full, write_json
+from interplay.files import is_disk_full, json_text, write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
 from interplay.learn.harness import checkpoint
 from interplay.learn.harness.batches import Batches, mixed
 from interplay.learn.harness.devices import device_of, threads
 from interplay.learn.harness.learner import Acting, Batch, Given, Learner, Trained
-from interplay.learn.harness.metrics import Means, Metrics
 from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
+
+
+class Means:
+    """Means of what updates measured since the last line. Sums stay on the device: reading one waits for the update."""
+
+    def __init__(self, sums: Mapping[str, float] | None = None, count: int = 0) -> None:
+        self._sums: dict[str, Any] = dict(sums or {})
+        self.count = count
+
+    def add(self, measured: Mapping[str, torch.Tensor]) -> None:
+        for name, value in measured.items():
+            self._sums[name] = self._sums.get(name, 0.0) + value.detach().double()
+        self.count += 1
+
+    def sums(self) -> dict[str, float]:
+        return {name: float(value) for name, value in self._sums.items()}
+
+    def wrong(self) -> tuple[str, float] | None:
+        """The name and sum of something that is no finite number, if there is one."""
+        return next(((name, value) for name, value in self.sums().items() if not math.isfinite(value)), None)
+
+    def line(self) -> dict[str, float]:
+        return {name: value / self.count for name, value in self.sums().items()}
+
+
+class Metrics:
+    """Lines of `metrics.jsonl`; those a killed process wrote after its last checkpoint are dropped, as they come again."""
+
+    def __init__(self, path: Path, *, keep_until: int) -> None:
+        self.last: dict[str, Any] = {}
+        kept: list[str] = []
+        if keep_until and path.exists():
+            for text in path.read_text(encoding="utf-8").splitlines():
+                try:
+                    line = json.loads(text)
+                except ValueError:  # torn by the kill
+                    break
+                if line["update"] <= keep_until and not line.get("final"):
+                    kept.append(text + "\n")
+                    self.last = line
+        write_bytes(path, "".join(kept).encode())
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, line: dict[str, Any]) -> None:
+        self.last = line
+        self._file.write(json_text(line) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
 
 MEASURE_BATCH = 256
 SCHEDULES: dict[str, Callable[[float], float]] = {
@@ -60,13 +111,7 @@ class TrainingResult:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows a run.
-
-    Attributes:
-        on_update: Called after each update with how many are done and how many there will be.
-        on_metrics: Called with each line of metrics.
-        clock: Seconds, monotonic.
-    """
+    """Who follows a run."""
 
     on_update: Callable[[int, int], None] | None = None
     on_metrics: Callable[[dict[str, Any]], None] | None = None
@@ -88,14 +133,7 @@ def run(
     """Train a policy on transitions and write it to a folder.
 
     Args:
-        learner_class: The algorithm.
-        data: What to learn from.
-        config: How.
-        task: What the policy is for.
-        space: Of the seat's actions.
-        folder: Where the run is kept; made if missing.
         resume: Continue from the folder's checkpoint, if there is one.
-        watch: Who follows it.
         notes: More for `model.json`, such as the reward that was learned from; JSON values.
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
@@ -111,62 +149,49 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     with threads(config.threads), explained(folder, config):
         keep_settings(folder, config)
-        return _run(learner_class, data, config, task, space, folder, device, resume, watch or Watch(), notes)
+        # The data, and a learner with its first weights.
+        training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
+        training = learner_class.choose(data, training, config)
+        batches = Batches(len(training), config.batch_size, config.seed)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            given = Given(
+                data.observation_shape,
+                num_outputs(space),
+                np.asarray(data.actions[training]),
+                device,
+                data.until_takeover[training],
+            )
+            learner = learner_class(config, given)
 
+        def batch_of(update: int) -> Batch:
+            return Batch.of(data, training[batches[update]], device, with_next=learner.looks_ahead)
 
-def _run(
-    learner_class: type[Learner],
-    data: Transitions,
-    config: TrainingConfig,
-    task: Task,
-    space: gymnasium.Space[Any],
-    folder: Path,
-    device: torch.device,
-    resume: bool,
-    watch: Watch,
-    notes: Mapping[str, Any],
-) -> TrainingResult:
-    # The data, and a learner with its first weights.
-    training, validation = data.split(config.validation, rng=np.random.default_rng((config.seed, 1)))
-    choose = getattr(learner_class, "choose", None)
-    if choose is not None:
-        training = choose(data, training, config)
-    batches = Batches(len(training), config.batch_size, config.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        given = Given(
-            data.observation_shape,
-            num_outputs(space),
-            np.asarray(data.actions[training]),
-            device,
-            data.until_takeover[training],
+        episodes = [count.episode for count in data.counts]
+        fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
+        looped = loop(
+            learner, batch_of, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch or Watch()
         )
-        learner = learner_class(config, given)
-
-    def batch_of(update: int) -> Batch:
-        return Batch.of(data, training[batches[update]], device, with_next=learner.looks_ahead)
-
-    episodes = [count.episode for count in data.counts]
-    fingerprint = {**config.fixed(), "decisions": len(data), "episodes": episodes, **notes}
-    looped = loop(learner, batch_of, config, folder, fingerprint, updates=config.updates, resume=resume, watch=watch)
-    final = looped.final | {f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()}
-    demonstrations = {
-        "decisions": len(data),
-        "validation_decisions": len(validation),
-        "episodes": [count._asdict() for count in data.counts],
-        "actions": {
-            str(index if isinstance(index, tuple) else action_at(space, index)): count
-            for index, count in data.action_counts().items()
-        },
-    }
-    details = {
-        "temperature": config.temperature,
-        "seat": config.seat or task.seats[0],
-        "demonstrations": demonstrations,
-        **notes,
-    }
-    finish(folder, looped.metrics, final, learner.acting(), config, task, space, details)
-    return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
+        final = looped.final | {
+            f"validation_{name}": value for name, value in _measured(learner, data, validation, device).items()
+        }
+        demonstrations = {
+            "decisions": len(data),
+            "validation_decisions": len(validation),
+            "episodes": [count._asdict() for count in data.counts],
+            "actions": {
+                str(index if isinstance(index, tuple) else action_at(space, index)): count
+                for index, count in data.action_counts().items()
+            },
+        }
+        details = {
+            "temperature": config.temperature,
+            "seat": config.seat or task.seats[0],
+            "demonstrations": demonstrations,
+            **notes,
+        }
+        finish(folder, looped.metrics, final, learner.acting(), config, task, space, details)
+        return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
 
 
 def keep_settings(folder: Path, config: RunConfig) -> None:
@@ -219,7 +244,6 @@ def loop(
     Args:
         batch_of: Number of an update -> its batch, a function of the seed, or of what `source` keeps.
         fingerprint: What must be the same for a checkpoint to be continued; JSON values.
-        updates: How many to make.
         source: What a checkpoint keeps beside the learner.
     """
     # Where an earlier process stopped.
@@ -292,7 +316,6 @@ def loop(
 
 
 def _measured(learner: Learner, data: Transitions, which: np.ndarray, device: torch.device) -> dict[str, float]:
-    """Means over the held-out decisions of what the learner measures."""
     sums: dict[str, float] = {}
     with torch.inference_mode():
         for start in range(0, len(which), MEASURE_BATCH):
@@ -316,9 +339,6 @@ def finish(
     """Write the last line of metrics and the policy; then the checkpoint goes.
 
     Args:
-        final: The last line.
-        acting: How it plays.
-        space: Of its actions.
         details: More for `model.json`; JSON values.
     """
     metrics.write(final)

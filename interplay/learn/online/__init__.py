@@ -2,9 +2,67 @@
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
 policy that every other room knows as the agent `cook`. `games` has worlds and seats, `players` the processes in which they are,
-`running` one run of the algorithm; what a run shares with others (metrics, checkpoints, resuming) is `learn.harness`.
+`run` one run of the algorithm; what a run shares with others (metrics, checkpoints, resuming) is `learn.harness`.
 """
 
-from interplay.learn.online.practising import practise
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from interplay.envs.backends import check_playable
+from interplay.learn.config import ConfigError
+from interplay.learn.reward.storage import RewardError
+from interplay.learn.settings import PPOConfig
+from interplay.learn.train import check_torch, claimed, draw_curves, model_folder, reward_of
+from interplay.tasks import find
+
+if TYPE_CHECKING:
+    from interplay.learn.harness.run import TrainingResult
+    from interplay.record import Archive
 
 __all__ = ["practise"]
+
+
+def practise(
+    archive: Archive,
+    config: PPOConfig,
+    name: str,
+    *,
+    resume: bool = False,
+    on_update: Callable[[int, int], None] | None = None,
+    on_metrics: Callable[[dict[str, Any]], None] | None = None,
+) -> TrainingResult:
+    """Learn a task by playing it; the policy is then an agent called `name`. Nothing that is played is recorded.
+
+    One network plays every seat, and every seat's decisions are learned from. Worlds have seeds that are functions of
+    `config.seed`; held-out seeds are never played.
+
+    Raises:
+        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
+            another process is at it, the checkpoint is of another run, or one of several seats is chosen.
+        RewardError: If the reward is of another task, or looks at games in another way.
+        EnvError: If the task cannot be played, or gives no such observations.
+        RunError: If one network cannot play it, or the run cannot go on.
+        MissingTorchError: With the line that installs what is missing.
+    """
+    folder = model_folder(archive, name)
+    with claimed(folder, name, resume=resume):
+        task = find(config.task)
+        check_playable(task)
+        if config.seat is not None and (len(task.seats) > 1 or config.seat not in task.seats):
+            raise ConfigError(
+                f"{config.algorithm} plays every seat of a task ({', '.join(task.seats)}) with one network; leave out --seat"
+            )
+        check_torch()
+        from interplay.learn.online.run import run
+
+        reward = None if config.reward is None else reward_of(archive, config.reward, task, task.seats)
+        if reward is not None and (looks := reward.description["observation"]) != config.observation:
+            raise RewardError(
+                f"reward {reward.name!r} sees games through {looks!r}, and this run through {config.observation!r}\n"
+                f"Learn with the same pipeline:  --observation {looks}"
+            )
+        result = run(config, task, folder, reward, resume=resume, on_update=on_update, on_metrics=on_metrics)
+        draw_curves(folder)
+        return result

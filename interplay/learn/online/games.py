@@ -13,7 +13,7 @@ import numpy as np
 from interplay.agents.actions import action_at
 from interplay.envs import NoNumbersError, Observer, make, pipeline, pipeline_names
 from interplay.learn.config import RunError
-from interplay.learn.discrete import require_discrete
+from interplay.learn.transitions import require_discrete
 from interplay.record import RecordedEpisode
 from interplay.record.schema import seat_spaces
 from interplay.tasks import Task
@@ -31,7 +31,6 @@ class Kind(NamedTuple):
 
     Attributes:
         shape, dtype: Of an observation.
-        space: Of the actions.
     """
 
     shape: tuple[int, ...]
@@ -52,7 +51,6 @@ class Acted(NamedTuple):
     Attributes:
         rewards: float64, shape (seats,): the sum until the next decision.
         terminated, truncated: bool, shape (seats,): how it ended a seat's game, if it did.
-        is_over: Whether the game is over.
     """
 
     rewards: np.ndarray
@@ -96,7 +94,6 @@ class Played:
         return seen
 
     def rewarded(self, rewards: np.ndarray) -> Played:
-        """The same with other rewards, shape (T, S)."""
         return replace(self, rewards=rewards.astype(np.float32))
 
     @classmethod
@@ -122,11 +119,6 @@ class Game:
 
     Its episodes are functions of the seed, its number and the number of the episode; held-out seeds are left out.
 
-    Args:
-        number: Of the game in its run.
-        seed: Of the run.
-        observation: Pipeline of every seat.
-
     Attributes:
         seen: What each seat decides on now.
         done: Which seats play no more.
@@ -145,11 +137,9 @@ class Game:
         self.done = np.zeros(len(task.seats), bool)
 
     def spaces(self) -> dict[str, gymnasium.Space]:
-        """Seat -> the space of its actions."""
         return seat_spaces(self._world)
 
     def where(self) -> Where:
-        """Where it is."""
         return Where(self._number_of_episode, list(self._actions))
 
     def begin(self, episode: int) -> None:
@@ -213,7 +203,6 @@ class Game:
         return Acted(rewards, terminated & ~was_done, truncated & ~was_done, is_over)
 
     def close(self) -> None:
-        """Close the world."""
         self._world.close()
 
     def _failed(self, error: Exception) -> GameError:
@@ -225,12 +214,7 @@ class Game:
 
 
 class Games:
-    """Some games of a run, played together.
-
-    Args:
-        numbers: Of the games.
-        horizon: Decisions of a round.
-    """
+    """Some games of a run, played together."""
 
     def __init__(self, task: Task, observation: str, numbers: Sequence[int], seed: int, horizon: int, kind: Kind) -> None:
         self._numbers, self._seed, self._horizon, self._kind = numbers, seed, horizon, kind
@@ -240,7 +224,6 @@ class Games:
         self._num_seats = len(task.seats)
 
     def go_on(self, where: Sequence[Where]) -> None:
-        """Go to where the games were."""
         for game, one in zip(self._games, where, strict=True):
             game.go_on(one)
 
@@ -297,7 +280,6 @@ class Games:
         )
 
     def close(self) -> None:
-        """Close the worlds."""
         for game in self._games:
             game.close()
 

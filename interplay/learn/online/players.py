@@ -16,7 +16,7 @@ from torch import nn
 from interplay.agents import networks
 from interplay.learn.harness.learner import Acting
 from interplay.learn.online.games import GameError, Games, Kind, Played, Where
-from interplay.learn.reward.kept import KeptReward
+from interplay.learn.reward.storage import KeptReward
 from interplay.learn.settings import PPOConfig
 from interplay.parallel import process_pool
 from interplay.tasks import Task
@@ -29,7 +29,6 @@ class Players:
     """What gives a run its rounds: games that go on from one to the next, and what came of them.
 
     Args:
-        acting: The network that plays, on the device where it learns.
         reward: A learned reward, which takes the place of the game's; each seat earns what it says of its own view.
 
     The number of workers changes a round by rounding only, as a network computes for fewer games at once.
@@ -75,10 +74,7 @@ class Players:
 
     def facts(self) -> dict[str, Any]:
         """Decisions and finished games so far, and the mean return of the last games, by the game's own rewards."""
-        facts: dict[str, Any] = {
-            "decisions": self._num_rounds * self._num_decisions_each,
-            "games": self._num_finished,
-        }
+        facts: dict[str, Any] = {"decisions": self._num_rounds * self._num_decisions_each, "games": self._num_finished}
         return facts | ({"return": float(np.mean(self._returns))} if self._returns else {})
 
     def state(self) -> dict[str, Any]:
@@ -91,7 +87,6 @@ class Players:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Play each game to where it was."""
         self._num_rounds, self._num_finished = state["rounds"], state["finished"]
         self._returns.extend(state["returns"])
         self._where = [Where(*one) for one in state["where"]]
@@ -102,18 +97,15 @@ class Players:
         _answers(going_on)
 
     def _ask(self, act: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        """Let every worker do something."""
         return [worker.submit(act, *one) for worker, one in zip(self._workers, arguments, strict=True)]
 
     def close(self) -> None:
-        """Close the games and end the workers."""
         self._games.close()
         for worker in self._workers:
             worker.stop()
 
 
 def _answers(waiting: list[Future[Any]]) -> list[Any]:
-    """What the workers answer."""
     try:
         return [future.result() for future in waiting]
     except BrokenProcessPool:

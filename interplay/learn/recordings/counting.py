@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from interplay.files import write_json
-from interplay.learn.recordings.lines import read_lines
+from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, folder_of, task_ids, task_of, why_bad
 from interplay.tables import visible
 from interplay.tasks import find

@@ -43,7 +43,6 @@ class Entry:
 
     @property
     def why_bad(self) -> str:
-        """As `names.why_bad`."""
         return why_bad(self.stem, self.task)
 
 

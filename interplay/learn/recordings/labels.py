@@ -1,4 +1,4 @@
-"""An action of each line of a recording, in MineRL's form: 23 keys and how far the camera turns.
+"""The lines of a recording, one JSON object a frame, and an action of each in MineRL's form: 23 keys and the camera's turn.
 
 There are two ways. `bedd` is what BEDD's own loader makes of a recording (`minerl_data_loader.py` of basalt-benchmark), fault
 by fault: the camera cut to whole degrees, a change of the hotbar one frame late, and an end where that loader breaks off.
@@ -13,13 +13,55 @@ recording does not tell the slot does nothing, because actions have no wheel.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import msgspec
 import numpy as np
 
 from interplay.envs.minerl_actions import KEYS
+from interplay.learn.recordings.names import RecordingsError
+
+_decode = msgspec.json.Decoder().decode
+
+
+def read_lines(path: Path) -> Iterator[dict[str, Any] | None]:
+    """What each line of a recording says; None for one that is no JSON object. Empty lines are left out.
+
+    Raises:
+        RecordingsError: If the file cannot be read.
+    """
+    for line in raw_lines(path):
+        if line.strip():
+            yield _object(line)
+
+
+def raw_lines(path: Path) -> Iterator[bytes]:
+    """Each line as it stands, also empty ones.
+
+    Raises:
+        RecordingsError: If the file cannot be read.
+    """
+    try:
+        with path.open("rb") as lines:
+            yield from lines
+    except OSError as error:
+        raise RecordingsError(f"{path} cannot be read: {error.strerror or error}\nFetch it again, or remove it.") from error
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        frame = _decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        try:
+            frame = json.loads(line)  # which takes NaN and other things that the quick reader refuses
+        except (ValueError, RecursionError):
+            return None
+    return frame if isinstance(frame, dict) else None
+
 
 Way = Literal["bedd", "minerl"]
 WAYS: tuple[Way, ...] = ("minerl", "bedd")
@@ -168,7 +210,6 @@ class _MineRL:
 
 
 def _turn(line: Mapping[str, Any], following: Mapping[str, Any], *, is_open: bool) -> tuple[float, float]:
-    """Pitch and yaw, degrees."""
     if not is_open:
         pitch, yaw = _change(line, following, "pitch", "yaw")
         if pitch is not None and yaw is not None:

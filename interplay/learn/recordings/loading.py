@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from interplay.envs.minerl_actions import KEYS
-from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line, Way, labels_of
-from interplay.learn.recordings.lines import raw_lines, read_lines
+from interplay.learn.recordings.labels import WAYS, BrokenOffError, Label, Line, Way, labels_of, raw_lines, read_lines
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE, OutsideError, Place, cursor_place, cursor_place_as_bedd, draw_cursor
 from interplay.wording import amount
@@ -116,11 +115,7 @@ class Loader:
         return (SIZE, SIZE, 3) if self.is_small else (frame.height, frame.width, 3)
 
     def _draw(self, step: _Read, picture: np.ndarray) -> None:
-        """Write a frame with its cursor, in its size.
-
-        Raises:
-            RecordingsError: If nobody knows its colours.
-        """
+        """Write a frame with its cursor, in its size."""
         part, frame, _, cursor = step
         try:
             whole = frame.to_ndarray(format="rgb24")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.errors import InterplayError
-from interplay.record.exchange.proving import EPISODE_ID
+from interplay.record.exchange.importer import EPISODE_ID
 from interplay.tasks import builtin_suites
 from interplay.tasks.published import published_name, published_names
 

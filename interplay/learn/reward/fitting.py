@@ -14,18 +14,9 @@ import numpy as np
 
 from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, in_order, load
-from interplay.learn.reward.along import write_along
-from interplay.learn.reward.kept import KeptReward, reward_folder, save_reward
-from interplay.learn.reward.pairs import (
-    DRAW,
-    AskedSegments,
-    Judges,
-    Pair,
-    Split,
-    answered_pairs,
-    asked_segments,
-    split,
-)
+from interplay.learn.reward.curves import write_along
+from interplay.learn.reward.pairs import DRAW, AskedSegments, Judges, Pair, Split, answered_pairs, asked_segments, split
+from interplay.learn.reward.storage import KeptReward, reward_folder, save_reward
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_seat, check_torch, claimed
 from interplay.store.judging import add_guide
@@ -44,14 +35,7 @@ _BEYOND_CHANCE = 1.645
 
 @dataclass(frozen=True)
 class FittedReward:
-    """What came of it.
-
-    Attributes:
-        folder: `model.safetensors`, `reward.json`, `config.json`, `metrics.jsonl`.
-        updates: Gradient steps.
-        seconds: Of training.
-        description: What `reward.json` holds.
-    """
+    """What came of it."""
 
     folder: Path
     updates: int
@@ -75,12 +59,6 @@ def fit(
     the reward with the game's own score in games that nothing was learned from, is kept with it. With `config.study`, answers
     about the segments of a study are learned from, and the reward then says which pairs of them are asked about next.
 
-    Args:
-        archive: Where answers and games are and the reward goes, as `rewards/<name>/`.
-        config: How.
-        name: Letters, digits, `-`, `_`, `.`.
-        resume: Continue a run that was stopped.
-        on_episode, on_update, on_metrics: As of `interplay.learn.train`.
     Raises:
         TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
         RunError: If no answer counts, all are draws, or none is about a whole decision; the study is of another task; or the
@@ -154,11 +132,7 @@ def fit(
 
 
 def _with_decisions(parts: Split, data: Transitions, config: RewardConfig) -> tuple[Split, int]:
-    """Without pairs of which a side holds no decision, as a segment after the end of the seat's game; and how many they are.
-
-    Raises:
-        RunError: If nothing is left to learn from.
-    """
+    """Without pairs of which a side holds no decision, as a segment after the seat's game has ended; and how many."""
     from interplay.learn.reward.model import decisions_of, games_of
 
     games = games_of(data)
@@ -185,7 +159,6 @@ def _train(
     on_update: Callable[[int, int], None] | None,
     on_metrics: Callable[[dict[str, Any]], None] | None,
 ) -> tuple[Any, int, float]:
-    """(the learner, its updates, seconds)."""
     import torch
 
     from interplay.learn.harness.devices import device_of, threads
@@ -241,11 +214,7 @@ def _measure(
 
 
 def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judges: Judges) -> AskedSegments:
-    """What a study of segments was answered.
-
-    Raises:
-        RunError: If it is not of this run's task or seat.
-    """
+    """What a study of segments was answered."""
     asked = asked_segments(archive.database, study, judges)
     if asked.task != task.id:
         raise RunError(

@@ -37,17 +37,11 @@ class RewardNetwork(nn.Module):
         self.head = nn.Linear(self.encoder.num_features, 1)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """The rewards."""
         return self.head(self.encoder(observations))[:, 0]
 
 
 class Ensemble(nn.Module):
-    """Several reward networks, each with its own first weights and its own draws of the answers.
-
-    Args:
-        description: Of their encoders, see `interplay.agents.networks.encoders`.
-        members: How many.
-    """
+    """Several reward networks, each with its own first weights and its own draws of the answers."""
 
     def __init__(self, description: dict[str, Any], members: int) -> None:
         super().__init__()
@@ -83,10 +77,7 @@ class PreferenceLearner:
     """What a run of the reward model updates.
 
     Args:
-        config: Settings.
-        data: Decisions of all games that are compared.
         pairs: To learn from; each side has a decision.
-        device: Of the networks.
     """
 
     def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
@@ -114,7 +105,6 @@ class PreferenceLearner:
         return self.compared(chosen, rng.random((len(chosen), len(chosen[0]))))
 
     def decisions_of(self, side: Side) -> np.ndarray:
-        """As the function, remembered."""
         if side not in self._looked_at:
             self._looked_at[side] = decisions_of(side, self.games, self._data)
         return self._looked_at[side]
@@ -151,7 +141,6 @@ class PreferenceLearner:
         return torch.stack(found)
 
     def update(self, batch: Compared, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One step of all members down the cross-entropy of the answers."""
         measured = self.measure(batch)
         step(self.optimizers["ensemble"], measured["loss"] * len(self.ensemble.members))
         return measured

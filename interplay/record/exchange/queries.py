@@ -31,7 +31,6 @@ class Saved:
     Attributes:
         task, where: What was asked for.
         sha256: Over the ids and hashes of its episodes; a paper cites it.
-        num_episodes: How many there were.
     """
 
     name: str
@@ -54,8 +53,6 @@ class Choice:
 
     Attributes:
         who: `participant-<id>`, or `open-play`.
-        may_release: The decision.
-        note: Why, or where it was said.
     """
 
     who: str
@@ -117,7 +114,6 @@ class Queries:
         return match[1], None if match[2] is None else int(match[2])
 
     def all(self) -> list[Saved]:
-        """Every version of every saved query."""
         with self._archive.database.read() as session:
             return [_saved(row) for row in saved_queries.all_queries(session)]
 
@@ -141,7 +137,6 @@ class Queries:
     # People's choices
 
     def counts(self) -> ReleaseCounts:
-        """How recorded episodes stand."""
         with self._archive.database.read() as session:
             return releases.counts(session)
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.proving import Brought, Imported, Importing
+from interplay.record.exchange.importer import Brought, Imported, Importing
 from interplay.tables import visible
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from interplay.envs.base import Frame, PlayableEnv
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.played_back import Taken
-from interplay.record.exchange.proving import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
+from interplay.record.exchange.importer import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
+from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.writing import ExportError
@@ -58,7 +58,6 @@ class Description:
 
     @classmethod
     def of(cls, episode: Episode, pictures: Pictures) -> Description:
-        """What an episode says of its data set."""
         header = episode.header
         for space in header.action_spaces.values():
             if not is_numeric(space):
@@ -91,7 +90,6 @@ class Description:
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
         return {
             "format_version": FORMAT_VERSION,
             "task": self.task.to_json(),
@@ -168,7 +166,6 @@ class Rows:
 
     @property
     def num_steps(self) -> int:
-        """T."""
         return len(self.terminated)
 
 

@@ -33,7 +33,6 @@ class DataSet:
         root: The folder that it lies in.
         task: Id of its task.
         seat: The one seat that it holds; empty where it holds all.
-        num_episodes, num_steps: What it holds.
         is_new: Whether it was written now; False where the same one was there.
     """
 
@@ -112,39 +111,36 @@ def new_folder(target: Path, name: str) -> Iterator[Path]:
 
 
 def write_each(
-    places: dict[str, Path],
-    episodes: dict[str, list[Episode]],
-    settings: object,
-    document: str,
-    write: Callable[[Path, list[Episode], str], int],
-) -> list[DataSet]:
-    """Write a data set for each task, one after the other; those that are whole stay if a later one fails.
+    episodes: Sequence[Episode], out: str, settings: object, document: str, write: Callable[[Path, list[Episode], str], int]
+) -> Exported:
+    """Write a data set for each task, `OUT/suite/task/`, one after the other; those that are whole stay if a later one fails.
 
     An export that was stopped goes on when it is called again: a data set that is made of the same is not written again.
 
     Args:
-        places: Task id -> folder.
-        settings: How episodes are written, as text says it.
         document: The file of a data set that says what it is `made_of`.
         write: Writes episodes to a new folder with what they are made of, and returns the number of their steps.
     Raises:
-        ExportError: If something else is in a place; before anything is written.
+        ExportError: If they make no data set, or something else is in a place; before anything is written.
     """
-    made = {task_id: _made_of(episodes[task_id], settings) for task_id in places}
+    of_task, left_out = by_task(episodes)
+    places = {task_id: Path(out).resolve() / task_id for task_id in of_task}
+    made = {task_id: _made_of(of_task[task_id], settings) for task_id in places}
     there = {task_id for task_id, place in places.items() if place.exists()}
     for task_id in there:
         if _said_of(places[task_id] / document) != made[task_id]:
             raise ExportError(
                 f"{places[task_id]} is there already, and is not replaced\nGive another folder for {task_id}:  --out FOLDER"
             )
-    result = []
+    result = Exported(left_out=left_out)
     for task_id, place in places.items():
-        its_episodes = episodes[task_id]
+        its_episodes = of_task[task_id]
         num_steps = sum(episode.num_steps for episode in its_episodes)
         if task_id not in there:
             with new_folder(place, task_id) as folder:
                 num_steps = write(folder, its_episodes, made[task_id])
-        result.append(DataSet(place.name, place.parent, task_id, "", len(its_episodes), num_steps, task_id not in there))
+        its = DataSet(place.name, place.parent, task_id, "", len(its_episodes), num_steps, task_id not in there)
+        result.datasets.append(its)
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.envs.people import has_score
+from interplay.envs.make import has_score
 from interplay.study.classes import ClassError, Pupil
 from interplay.study.classes.pupils import best_games, scores
 from interplay.web.classes.pupils import classes_of, pupil_of

@@ -11,7 +11,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from interplay.envs.backends import to_install
-from interplay.envs.people import has_score
+from interplay.envs.make import has_score
 from interplay.study import tokens
 from interplay.study.classes import ClassError, SchoolClass
 from interplay.study.classes.pupils import best_games, middle, scores, table_csv

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.envs.people import has_score
+from interplay.envs.make import has_score
 from interplay.play.beside.films import SOON, Films
 from interplay.record import proofs
 from interplay.store.scores import SCORE

@@ -119,7 +119,6 @@ class Lot:
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     style = world.land.villages[0].style if world.land.villages else "plains"
     stuff = STUFF[style]

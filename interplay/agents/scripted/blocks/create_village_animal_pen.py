@@ -84,7 +84,6 @@ class Site:
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     chosen = choose(body)
     if chosen is None:
@@ -310,7 +309,6 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
 
 
 def shut(body: Body, site: Site) -> Acts:
-    """Close both gates."""
     return (yield from _swing(body, site, shut=True))
 
 

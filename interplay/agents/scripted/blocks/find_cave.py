@@ -11,7 +11,6 @@ from interplay.envs.voxel.checks.find_cave import inside_cave
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     me = world.player
     for _ in range(2):  # a look around first, as one does in a strange place

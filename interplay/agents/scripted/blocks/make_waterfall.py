@@ -27,7 +27,6 @@ class Place(NamedTuple):
         edge: Cell that gets the water.
         fall: Column of the drop, its highest cell.
         drop: How far.
-        cost: Ticks to `stand`.
     """
 
     stand: Position
@@ -38,10 +37,11 @@ class Place(NamedTuple):
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     routes = Routes(world.grid, body.footing, None, most=1500.0)
-    found = sorted(places(body, routes), key=lambda place: -_worth(place, rng))[:8]
+    found = sorted(
+        places(body, routes), key=lambda place: 0.12 * place.cost - min(place.drop, 16) * 12 - float(rng.uniform(0, 20))
+    )[:8]
     for place in found:
         if not (yield from body.walk(place.stand)):
             continue
@@ -52,10 +52,6 @@ def play(world: World, rng: np.random.Generator) -> Acts:
             break
     yield from body.end()
     return True
-
-
-def _worth(place: Place, rng: np.random.Generator) -> float:
-    return min(place.drop, 16) * 12 - 0.12 * place.cost + float(rng.uniform(0, 20))
 
 
 def places(body: Body, routes: Routes) -> list[Place]:

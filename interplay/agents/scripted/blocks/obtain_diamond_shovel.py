@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from blockworld import Action, Position, Stack, World
+from blockworld.grid import physics
 from blockworld.registry import BLOCK_OF, BLOCKS, KINDS, NUM_THINGS, block_of, can_harvest, per_block, speed_on, state_of
 from blockworld.terrain import PASSABLE
 from interplay.agents.skills.body import Acts, Body
@@ -41,12 +42,10 @@ def is_log(item: str) -> bool:
 
 
 def is_planks(item: str) -> bool:
-    """Whether an item is planks of any wood."""
     return item.endswith("_planks")
 
 
 def play(world: World, rng: np.random.Generator) -> Acts:
-    """An episode."""
     body = Body(world, rng)
     body.kept = {"crafting_table", "furnace", "cobblestone", "stone_sword"}
     work = _work(body)
@@ -184,8 +183,6 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
 
 def _clear_to(body: Body, cell: Position) -> Acts:
     """Take away leaves between the eyes and a block."""
-    from blockworld.grid import physics
-
     me = body.world.player
     for _ in range(5):
         if body.aim(cell) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,70 +18,28 @@ if TYPE_CHECKING:  # the world is imported where it is played: it takes a second
 Play: TypeAlias = "Generator[Action, None, Any]"
 
 
-def _find_cave(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.find_cave import play
+def _played_by(module: str, function: str = "play") -> Callable[..., Play]:
+    """The player in a module of this folder; the module brings the world, so it is imported when somebody plays."""
 
-    return play(world, rng)
-
-
-def _make_waterfall(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.make_waterfall import play
-
-    return play(world, rng)
-
-
-def _create_village_animal_pen(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.create_village_animal_pen import play
-
-    return play(world, rng)
-
-
-def _build_village_house(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.build_village_house import play
-
-    return play(world, rng)
-
-
-def _obtain_diamond_shovel(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.obtain_diamond_shovel import play
-
-    return play(world, rng)
-
-
-def _get_log(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.first_steps import get_log
-
-    return get_log(world, rng)
-
-
-def _walk_to_village(world: World, rng: np.random.Generator) -> Play:
-    from interplay.agents.scripted.blocks.first_steps import walk_to_village
-
-    return walk_to_village(world, rng)
-
-
-def _together(name: str) -> Callable[[World, int, np.random.Generator], Play]:
-    def play(world: World, seat: int, rng: np.random.Generator) -> Play:
-        from interplay.agents.scripted.blocks.together import BRAINS
-
-        return BRAINS[name](world, seat, rng)
+    def play(*arguments: Any) -> Play:
+        return getattr(importlib.import_module(f"interplay.agents.scripted.blocks.{module}"), function)(*arguments)
 
     return play
 
 
 TEAM_BRAINS: dict[str, Callable[[World, int, np.random.Generator], Play]] = {
-    name: _together(name) for name in ("build_house", "build_shelter", "keep_pen")
+    name: _played_by("together", name) for name in ("build_house", "build_shelter", "keep_pen")
 }
 """Name of a task of several seats -> its player, given the number of its seat."""
 
 BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
-    "find_cave": _find_cave,
-    "make_waterfall": _make_waterfall,
-    "create_village_animal_pen": _create_village_animal_pen,
-    "build_village_house": _build_village_house,
-    "obtain_diamond_shovel": _obtain_diamond_shovel,
-    "get_log": _get_log,
-    "walk_to_village": _walk_to_village,
+    "find_cave": _played_by("find_cave"),
+    "make_waterfall": _played_by("make_waterfall"),
+    "create_village_animal_pen": _played_by("create_village_animal_pen"),
+    "build_village_house": _played_by("build_village_house"),
+    "obtain_diamond_shovel": _played_by("obtain_diamond_shovel"),
+    "get_log": _played_by("first_steps", "get_log"),
+    "walk_to_village": _played_by("first_steps", "walk_to_village"),
 }
 """Name of a task -> its player: every tick of an episode, one action each; with the ESC that ends it."""
 
@@ -127,7 +86,6 @@ class BlockPlayer:
         self._task, self._rng, self._play = task, rng, None
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the environment whose world is played, and the seat in it."""
         self._env, self._seat, self._play = env, env.task.seats.index(seat), None
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
@@ -144,14 +102,8 @@ class BlockPlayer:
                 self._play = polite(world, self._begin(world, self._task))
             return as_keys(next(self._play, Action()))
 
-    def _begin(self, world: World, task: Task) -> Play:
-        if len(task.seats) == 1:
-            return BLOCK_BRAINS[task.name](world, self._rng)
-        return TEAM_BRAINS[task.name](world, self._seat, self._rng)
-
 
 def has_block_player(task: Task) -> bool:
-    """Whether somebody wrote a player for a task of the block world."""
     return task.env.backend == "voxel" and task.name in (BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS)
 
 

@@ -18,11 +18,7 @@ _SOIL: np.ndarray = per_block(
 
 
 def free_ground(world: World, *, margin: int = 1, blocks: np.ndarray | None = None) -> np.ndarray:
-    """bool, shape (SX, SZ): columns of natural ground under an open sky, apart from what the village has built and paved.
-
-    Args:
-        blocks: Of the land; as they are now unless others are given.
-    """
+    """bool, shape (SX, SZ): columns of natural ground under an open sky, without what the village has built and paved."""
     blocks = world.grid.blocks if blocks is None else blocks
     tops = world.land.heights.astype(np.int64)
     xs, zs = np.indices(tops.shape)

@@ -6,7 +6,6 @@ Who takes over in the middle of a game looks at what is there and goes on with i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -242,11 +241,3 @@ def _preference(world: World, seat: int, one: int) -> float:
 def _others(world: World) -> list[Player]:
     """Everybody but the one whose turn it is."""
     return [one for number, one in enumerate(world.players) if number != world.seat and not one.dead]
-
-
-BRAINS: dict[str, Callable[[World, int, np.random.Generator], Acts]] = {
-    "build_house": build_house,
-    "build_shelter": build_shelter,
-    "keep_pen": keep_pen,
-}
-"""Name of a task of several seats -> its player, given the number of its seat."""

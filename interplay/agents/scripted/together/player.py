@@ -1,4 +1,4 @@
-"""`Partner`: plays one seat of a game of several, whoever sits in the others."""
+"""`Partner`: plays one seat of a game of several, whoever sits in the others; and its players of Space Invaders and Pong."""
 
 from __future__ import annotations
 
@@ -8,14 +8,58 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from interplay.agents.base import AgentError
-from interplay.agents.scripted.together.cannons import shoot
+from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.agents.scripted.together.cooks import cook
 from interplay.agents.scripted.together.knight_and_archer import hunt
-from interplay.agents.scripted.together.pong import follow
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
     from interplay.envs import PlayableEnv
+
+
+CANNONS = (196, 246)
+"""Palette indices, by seat."""
+DECISION_FRAMES = 4
+
+
+def shoot(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
+    """Space Invaders for two: what the player for one does, with the cannon of this seat."""
+    brain = SpaceInvaders(CANNONS[env.task.seats.index(seat)])
+    brain.reset(rng)
+    while True:
+        brain.see(env.view().pixels)
+        buttons = brain.decide(env.view().pixels)
+        for frame in range(DECISION_FRAMES):
+            if frame:
+                brain.see(env.view().pixels)
+            yield buttons
+
+
+LEFT, RIGHT = slice(0, 10), slice(420, 480)
+"""Columns of the paddles; the right one is a cake of tiers."""
+BETWEEN = slice(LEFT.stop, RIGHT.start)
+NEAR = 8
+"""How far, in rows, the ball may be from the middle of the paddle: one step of the paddle is 12."""
+
+
+def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
+    """Cooperative Pong: keep the paddle where the ball is. Whatever is white is a paddle at its side, or the ball between."""
+    side = (LEFT, RIGHT)[env.task.seats.index(seat)]
+    while True:
+        white = env.view().pixels[:, :, 0] > 0
+        paddle = _middle(white[:, side])
+        ball = _middle(white[:, BETWEEN])
+        if paddle is None or ball is None or abs(ball - paddle) <= NEAR:
+            yield set()
+        else:
+            yield {"UP"} if ball < paddle else {"DOWN"}
+
+
+def _middle(white: np.ndarray) -> float | None:
+    """The row in the middle of what is white; None where nothing is."""
+    rows = np.flatnonzero(white.any(axis=1))
+    return None if not rows.size else (rows[0] + rows[-1]) / 2
+
 
 Play = Callable[[Any, str, np.random.Generator], Iterator[set[str]]]
 """Called with the world, the seat and the generator of the episode: the buttons of every step."""
@@ -66,11 +110,9 @@ class Partner:
         self._task, self._rng, self._play = task, rng, None
 
     def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the environment, and the seat in it."""
         self._play = PARTNERS[self._task.env.id](env, seat, self._rng)
 
     def act(self, observation: np.ndarray) -> Any:
-        """The action for one step."""
         if self._play is None:
             raise AgentError("a scripted partner looks at its game: call attach(env, seat) before act()")
         buttons = next(self._play)

@@ -1,0 +1,75 @@
+"""Composed actions of a block world (keys and camera) as three choices: what networks in first person choose.
+
+| choice | how many | meaning |
+| --- | --- | --- |
+| buttons | 8641 | a combination of VPT's 20 buttons, and whether the camera turns |
+| camera | 121 | the turn, 11 bins an axis |
+| escape | 2 | whether ESC is pressed, with which a player says that they are done |
+
+The first two are VPT's own (Baker et al. 2022, appendix C.1), the third is BEDD's (Milani et al. 2023). `pickItem` and
+`swapHands` have no place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from interplay.agents.vpt.codec import BUTTONS, NUM_BUTTONS, NUM_CAMERA, STILL, Joint, Pushed, decode, encode, to_minerl
+from interplay.envs import minerl_actions
+
+CODING = "vpt"
+"""How `model.json` names this way of writing actions."""
+CHOICES = gymnasium.spaces.MultiDiscrete([NUM_BUTTONS, NUM_CAMERA, 2])
+"""All choices, int64: buttons, camera, escape."""
+NUM_PARTS = CHOICES.nvec.tolist()
+"""Of each choice, so many possibilities."""
+STILL_CHOICE = np.array([0, STILL, 0])
+"""Nothing is pressed, nothing turns."""
+_TAPPED = frozenset(("ESC", "drop", "inventory", "use", *(f"hotbar.{slot}" for slot in range(1, 10))))
+"""Keys that do their work in one step; the others are held."""
+
+
+def is_composed(space: gymnasium.Space[Any]) -> bool:
+    return isinstance(space, gymnasium.spaces.Dict) and set(space) == {*minerl_actions.KEYS, minerl_actions.CAMERA}
+
+
+def turns_camera(buttons: Any) -> Any:
+    """Whether combinations of buttons say that the camera turns: an array or tensor of bool, as `buttons` is one of int64."""
+    return buttons % 2 == 1  # whether it turns is the fastest part of a combination; `inventory`, the last one, is even
+
+
+def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarray:
+    """The choices that steps of a recording were.
+
+    A decision of several steps has one choice: a key that is held counts if it was down in half of them, a key that is tapped
+    if it was down in any; the camera turns by the mean, so that a choice that is repeated turns as far as all of them did.
+
+    Args:
+        parts: Each key -> shape (T,), 0 or 1; `camera` -> shape (T, 2), degrees.
+        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
+    Returns:
+        int64, shape (len(starts), 3).
+
+    >>> parts = dict.fromkeys(minerl_actions.KEYS, np.zeros(4, int)) | {"camera": np.array([[0, 2.0]] * 4)}
+    >>> choices_of(parts | {"forward": np.array([0, 1, 0, 0])}, np.array([0, 2])).tolist()
+    [[289, 62, 0], [1, 62, 0]]
+    """
+    steps = np.diff(np.append(starts, len(parts[minerl_actions.CAMERA])))
+
+    def pressed(name: str) -> np.ndarray:
+        down = np.add.reduceat(np.asarray(parts[name], np.int64), starts)
+        return down > 0 if name in _TAPPED else 2 * down >= steps
+
+    camera = np.add.reduceat(np.asarray(parts[minerl_actions.CAMERA], np.float64), starts, axis=0) / steps[:, None]
+    joint = encode(Pushed(np.stack([pressed(name) for name in BUTTONS], axis=1), camera))
+    return np.stack([joint.buttons, joint.camera, pressed("ESC").astype(np.int64)], axis=1)
+
+
+def action_of(choice: np.ndarray) -> dict[str, Any]:
+    """MineRL's action of one choice, int64, shape (3,): a member of `minerl_actions.action_space()`."""
+    buttons, camera, escape = np.asarray(choice, np.int64)[:, None]
+    return to_minerl(decode(Joint(buttons, camera)))[0] | {"ESC": int(escape[0])}

@@ -1,0 +1,155 @@
+"""Episodes to recordings as VPT and BEDD publish them, for the programs that read those.
+
+A line is what the player did in a step, and the frame beside it what was seen before; the video has one frame more, the last
+observation. Lines have what BEDD's have: mouse, keyboard, whether a menu is open, and the slot of the hotbar. No angles: the
+camera is the mouse's. The slot is the one that was last chosen by a key, so that reading the change of it gives that key again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+from interplay.envs import minerl_actions
+from interplay.files import replacing
+from interplay.learn.recordings.labels import DEGREES_A_PIXEL, KEYBOARD, MOUSE
+from interplay.learn.recordings.names import FOLDERS, RecordingName, folder_of
+from interplay.learn.recordings.pictures import SCREEN_ROWS
+from interplay.learn.recordings.vpt_import import task_of_recordings
+from interplay.record import Episode, RecordingError
+from interplay.record.exchange.pseudonyms import Pseudonyms
+from interplay.record.export import write_mp4
+from interplay.tasks import Task
+from interplay.tasks.published import published_name
+
+_SCREEN = (1280, SCREEN_ROWS)
+_GUI_SCALE = 2
+"""Pixels of that screen for one of a menu's."""
+_MS_A_STEP = 50
+_NAMES = {name: key for key, name in KEYBOARD.items()}
+
+
+@dataclass
+class ExportedRecordings:
+    """What an export did: files without ending that were written or were there, and episode -> why it cannot be one."""
+
+    written: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+
+def export(
+    episodes: Sequence[Episode], out: Path, *, pseudonyms: Pseudonyms, advance: Callable[[int], None] | None = None
+) -> ExportedRecordings:
+    """Write each episode as `<folder of its task>/<player>-<session>-<YYYYMMDD>-<HHMMSS>` with `.mp4` and `.jsonl`.
+
+    What is there already is kept, so a stopped export goes on.
+
+    Raises:
+        RecordingError: If a file cannot be written; those that are whole stay.
+    """
+    result = ExportedRecordings()
+    for episode in episodes:
+        if reason := why_not(episode):
+            result.left_out[episode.id] = reason
+            continue
+        target = out / folder_for(episode.task) / name_of(episode, pseudonyms).stem()
+        video, text = (target.with_name(f"{target.name}{ending}") for ending in (".mp4", ".jsonl"))
+        if video.exists() and text.exists():
+            result.kept.append(str(target))
+            continue
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_mp4(episode, video, advance=advance, frames=episode.observed)
+            with replacing(text) as part, part.open("w", encoding="utf-8") as file:
+                for line in lines_of(episode):
+                    file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise RecordingError(
+                f"cannot write {target.parent}: {error.strerror or error}\nFree some space or name another folder with --out."
+            ) from error
+        finally:
+            episode.close()
+        result.written.append(str(target))
+    return result
+
+
+def why_not(episode: Episode) -> str:
+    """Why an episode cannot be a recording of this kind; empty if it can."""
+    if episode.is_video_only:
+        return "a video only: nothing was recorded step by step"
+    if not episode.num_steps:
+        return "it has no step"
+    if len(episode.task.seats) > 1:
+        return "it has several seats, and such a recording is of one player"
+    (space,) = episode.header.action_spaces.values()
+    if set(getattr(space, "spaces", {})) != {*minerl_actions.KEYS, minerl_actions.CAMERA}:
+        return "its actions are not the keys and the camera of Minecraft"
+    return ""
+
+
+def folder_for(task: Task) -> str:
+    """Where recordings of a task go; those of BEDD's own tasks into the folders that they came from.
+
+    >>> folder_for(task_of_recordings("FindCave"))
+    'find-cave'
+    """
+    imported = {task_of_recordings(name).id: name for name in FOLDERS.values()}
+    return folder_of(imported.get(task.id) or published_name(task))
+
+
+def name_of(episode: Episode, pseudonyms: Pseudonyms) -> RecordingName:
+    """What an episode's files are called; the session is its own."""
+    player = pseudonyms.player(episode.actor, episode.actor_kind).removeprefix("imported/")
+    alias = re.sub(r"[^\w.+]+", "-", player).strip("-.") or "unknown"
+    session = hashlib.sha256(episode.id.encode()).hexdigest()[:12]
+    return RecordingName(alias, session, episode.created_at.astimezone(UTC))
+
+
+def lines_of(episode: Episode) -> Iterator[dict[str, Any]]:
+    infos = episode.steps().column("info").to_pylist()
+    begin_ms = round(episode.created_at.timestamp() * 1000)
+    held_keys: set[str] = set()
+    held_buttons: set[int] = set()
+    slot, pointer = 0, (0.0, 0.0)
+    for step, action in enumerate(episode.actions()):
+        pressed = minerl_actions.read(action)
+        menu = str(json.loads(infos[step]).get("gui") or "")
+        keys = {_NAMES[name] for name, is_held in pressed.keys.items() if is_held and name in _NAMES}
+        buttons = {button for button, name in enumerate(MOUSE) if pressed.keys[name]}
+        right, down = (turn / DEGREES_A_PIXEL for turn in (pressed.yaw, pressed.pitch))
+        if not menu:
+            pointer = (0.0, 0.0)  # a menu opens with the mouse in its middle
+        yield {
+            "mouse": {
+                **dict(zip(("x", "y"), map(_on_screen, pointer, _SCREEN), strict=True)),
+                "dx": right,
+                "dy": down,
+                "scaledX": pointer[0],
+                "scaledY": pointer[1],
+                "dwheel": 0.0,
+                "buttons": sorted(buttons),
+                # In the first line a new left button would say that attack is stuck.
+                "newButtons": sorted(buttons - held_buttons) if step else [],
+            },
+            "keyboard": {"keys": sorted(keys), "newKeys": sorted(keys - held_keys), "chars": ""},
+            "isGuiOpen": bool(menu),
+            "isGuiInventory": menu == "inventory",
+            "hotbar": slot,
+            "tick": step,
+            "milli": begin_ms + step * _MS_A_STEP,
+        }
+        pointer = pointer[0] + right, pointer[1] + down
+        held_keys, held_buttons = keys, buttons
+        slot = pressed.hotbar - 1 if pressed.hotbar else slot
+
+
+def _on_screen(from_middle: float, side: int) -> float:
+    """A place in pixels of the screen, at most at its edge."""
+    return min(max(side / 2 + _GUI_SCALE * from_middle, 0.0), float(side - _GUI_SCALE))

@@ -1,0 +1,150 @@
+"""Files of a server, fetched over a line that may be cut: what was cut off goes on at the same byte."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from interplay.errors import InterplayError
+from interplay.record.errors import RecordingError
+
+ATTEMPTS = 5
+"""Times in a row that nothing comes before a line gives up; it goes on when it is called again."""
+_WAIT_S = 0.5
+_TIMEOUT_S = 60.0
+_CHUNK_BYTES = 1 << 16
+_MAX_PAGE_BYTES = 4 << 20
+"""Of an answer that is read whole; a hundred episodes are 20 kB."""
+
+Parameters = Sequence[tuple[str, str | int | float | bool | None]]
+
+
+class LineError(RecordingError):
+    """A server does not answer any more. What came is kept."""
+
+
+class BusyError(Exception):
+    """A server may answer later."""
+
+
+class Line:
+    """Requests that are sent again when the line is cut; what they have brought counts as new courage.
+
+    Args:
+        refusal: What an answer is an error of, and its body as far as it was read -> what is raised.
+        sleep: Waits before another attempt, seconds.
+    Attributes:
+        size_bytes: What came over the line.
+    """
+
+    def __init__(
+        self,
+        client: httpx.Client,
+        refusal: Callable[[httpx.Response, bytes], InterplayError],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._client = client
+        self._refusal = refusal
+        self._sleep = sleep
+        self.size_bytes = 0
+
+    @classmethod
+    @contextmanager
+    def to(
+        cls,
+        address: httpx.URL | str,
+        headers: dict[str, str],
+        refusal: Callable[[httpx.Response, bytes], InterplayError],
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> Iterator[Line]:
+        """A line to a server, or with an empty address to any."""
+        # Nothing is packed on the way: hashes and lengths are those of the files, and nothing can grow when it is unpacked.
+        headers = {**headers, "Accept-Encoding": "identity"}
+        with httpx.Client(base_url=address, headers=headers, timeout=_TIMEOUT_S, follow_redirects=False) as client:
+            yield cls(client, refusal, sleep)
+
+    def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
+        """A short answer, whole; of a longer one the beginning."""
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._client.stream("GET", path, params=list(parameters) or None) as answer:
+                    body = _read(answer, most_bytes)
+                    self._check(answer, body)
+                return body
+            except (httpx.TransportError, BusyError) as error:
+                self._wait(path, attempt, error)
+        raise AssertionError("unreachable")
+
+    def length(self, path: str) -> int | None:
+        """Bytes of a file; None where the server does not say."""
+        for attempt in range(ATTEMPTS):
+            try:
+                answer = self._client.head(path)
+                if answer.status_code in (405, 501):
+                    return None
+                self._check(answer, b"")
+                said = answer.headers.get("Content-Length", "")
+                return int(said) if said.isdecimal() else None
+            except (httpx.TransportError, BusyError) as error:
+                self._wait(path, attempt, error)
+        raise AssertionError("unreachable")
+
+    def file(self, path: str, part: Path, size_bytes: int, came: Callable[[int], None]) -> None:
+        """Append to a part of a file until it has its size."""
+        attempt = 0
+        while (have := part.stat().st_size if part.exists() else 0) < size_bytes:
+            try:
+                with self._client.stream("GET", path, headers={"Range": f"bytes={have}-"} if have else {}) as answer:
+                    self._check(answer, _read(answer) if answer.is_error else b"")
+                    goes_on = answer.status_code == 206
+                    if goes_on and not answer.headers.get("Content-Range", f"bytes {have}-").startswith(f"bytes {have}-"):
+                        raise BusyError("it sent another part of the file")
+                    with part.open("ab" if goes_on else "wb") as file:
+                        for chunk in _chunks(answer):
+                            file.write(chunk[: size_bytes - file.tell()])
+                            file.flush()
+                            self.size_bytes += len(chunk)
+                            if file.tell() > have:  # who sends the same beginning again and again brings nothing
+                                attempt = 0
+                            came(file.tell())
+                            if file.tell() >= size_bytes:  # whatever else it sends is not the file
+                                break
+                if part.stat().st_size <= have:
+                    raise BusyError("it sent nothing")
+            except (httpx.TransportError, BusyError) as error:
+                self._wait(path, attempt, error)
+                attempt += 1
+
+    def _check(self, answer: httpx.Response, body: bytes) -> None:
+        if answer.status_code in (429, 502, 503, 504):
+            raise BusyError(f"it answers {answer.status_code}")
+        if answer.status_code not in (200, 206):
+            raise self._refusal(answer, body)
+
+    def _wait(self, path: str, attempt: int, error: Exception) -> None:
+        if attempt + 1 >= ATTEMPTS:
+            raise LineError(
+                f"{self._client.base_url.join(path).copy_with(path='/', query=None)} does not answer: {error}\n"
+                "The first part is kept. Call the same command again: it goes on where it stopped."
+            ) from error
+        self._sleep(_WAIT_S * 2**attempt)
+
+
+def _chunks(answer: httpx.Response) -> Iterator[bytes]:
+    """What came, as it came: asked for chunks of a size, httpx drops the last one where the line is cut."""
+    for came in answer.iter_raw():
+        yield from (came[begin : begin + _CHUNK_BYTES] for begin in range(0, len(came), _CHUNK_BYTES))
+
+
+def _read(answer: httpx.Response, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
+    """A short answer, as it came; of a longer one the beginning."""
+    body = bytearray()
+    for chunk in _chunks(answer):
+        body += chunk
+        if len(body) > most_bytes:
+            break
+    return bytes(body)

@@ -1,0 +1,357 @@
+"""Episodes of data sets, whatever their format: played again and proved where that is possible, otherwise kept as they are.
+
+A file decides no code that runs: environments are made by ids that are registered here, never by the entry points it names.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from interplay.envs import make
+from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.errors import InterplayError
+from interplay.files import alone, is_disk_full
+from interplay.record.archive import Archive
+from interplay.record.errors import RecordingError
+from interplay.record.exchange.playback import PlayedBack, Taken
+from interplay.record.recorder import Recorder
+from interplay.record.schema import Owner
+from interplay.record.sealed import Episode
+from interplay.record.stepper import RecordedEpisode
+from interplay.statistics import StatisticSpec
+from interplay.store import episodes as queries
+from interplay.tables import is_name
+from interplay.tasks import Task, builtin_suites
+
+EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
+"""What an episode from elsewhere may be called: it becomes the name of a file."""
+UNKNOWN_SEED = -1
+"""Seed of an episode whose data set does not say it; no replay proves such a one."""
+_LOCK = ".lock-import"
+_SCRATCH = ".import-"
+"""Of the data folder: what one import at a time holds, and the beginning of the name of where it writes."""
+
+Look = Callable[[PlayableEnv, Any, int, bool], bool]
+"""Whether a replay shows what a data set holds: given the world, what it returned, the step, and whether the episode ended."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did.
+
+    Attributes:
+        proved: Episodes that were played again and gave every observation, reward and end of the data set.
+        kept: Id -> why it was not proved, of episodes that hold the observations of the data set.
+        there_already: Ids that the catalogue had.
+        refused: Data set, or data set and number of an episode -> why nothing was made of it.
+    """
+
+    proved: list[Episode] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+    there_already: list[str] = field(default_factory=list)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+class Spaces(NamedTuple):
+    """What actions and observations of an episode are of; with several seats Dicts of them."""
+
+    action: gymnasium.Space
+    observation: gymnasium.Space
+
+
+@dataclass(frozen=True)
+class Brought:
+    """One episode of a data set, in memory.
+
+    Attributes:
+        seed: None where the data set does not say it.
+        owners: Seat -> who sat there at the start.
+        created_at: When it was recorded; None for now.
+        why_not: Why it cannot be played again; empty where it can.
+        observations: Reads the T + 1 observations, with several seats mappings; asked where no replay proves the episode.
+        look: Makes what compares a replay with this.
+        palette: uint8, shape (256, 3), of pictures that are indices of colours.
+        pictures: Reads the pictures of an episode whose observations are something else; None where there are none.
+        remark: What else is said of an episode that no replay proves.
+        observes_view: Whether the observations are pictures of which only the video is kept.
+        memory: The console's after each step, where it is held, for statistics.
+        starts: Other tasks whose world may have been the one, tried where the first is not.
+    """
+
+    id: str
+    task: Task
+    seed: int | None
+    owners: Mapping[str, Owner]
+    outcome: str
+    created_at: datetime | None
+    why_not: str
+    steps: Sequence[Taken]
+    observations: Callable[[], Sequence[Any]]
+    look: Callable[[], Look]
+    spaces: Spaces
+    palette: np.ndarray | None = None
+    pictures: Callable[[], Iterable[Frame]] | None = None
+    remark: str = ""
+    observes_view: bool = False
+    memory: Sequence[bytes] = ()
+    starts: Sequence[Task] = ()
+
+
+def check_names(task: Task) -> None:
+    """Check what a file calls a task and its seats: they become names of folders and columns.
+
+    Raises:
+        RecordingError: If they are no names.
+    """
+    parts = task.id.split("/") if isinstance(task.id, str) else []
+    if len(parts) != 2 or not all(map(is_name, [*parts, *task.seats])):
+        raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
+
+
+def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec] = (), *, makes_world: bool = True) -> None:
+    """Check that what came from elsewhere names no code that would be imported and called here, unless the same version of the
+    task was played in this data folder, so that its suite file was trusted before.
+
+    Args:
+        statistics: Which the recording names beside those of its task.
+        makes_world: Whether its world will be made here.
+    Raises:
+        RecordingError: If it does.
+    """
+    is_known = archive.knows(task)
+    trusted = [*archive.statistics, *(task.statistics if is_known else ())]
+    named = [f"the statistic {spec.name!r}" for spec in (*task.statistics, *statistics) if spec.is_own and spec not in trusted]
+    if makes_world and not is_known:
+        options = {**dict(task.env.options.get("kwargs") or {}), **task.env.options}
+        checks = [str(options.get(name) or "") for name in ("check", "automatic")]
+        named += [f"the outcome check {check!r}" for check in checks if ":" in check]
+        named += [f"the world {task.env.id!r}"] if ":" in task.env.name else []
+    if named:
+        raise RecordingError(
+            f"its task names code to run, {named[0]}, and nothing was played of this task here\n"
+            f"If you trust that code, play {task.id} here once, with its suite file; then bring the episodes again."
+        )
+
+
+def why_not_made(task: Task) -> str:
+    """Why the world of a task that a file brings is not made; empty where it is.
+
+    Ids of modules, and options of the block world, may name code; a file that came from elsewhere must not.
+    """
+    module, _, name = task.env.name.rpartition(":")
+    if task.env.backend == "gym":
+        register_atari(name)
+        registered = gymnasium.registry.get(name)
+        if registered is None or (module and module != str(registered.entry_point).partition(":")[0].partition(".")[0]):
+            return f"{task.env.name} is not registered here"
+        is_ours = name.startswith("interplay/")
+        return f"{name} has other options" if is_ours and task.env.options.get("kwargs") != registered.kwargs else ""
+    known = {task.content_hash for suite in builtin_suites() for task in suite.tasks}
+    if task.content_hash in known or (task.env.backend in ("ale", "pettingzoo") and not module):
+        return ""
+    return f"a world of {task.env.id} is made for built-in tasks only"
+
+
+def register_atari(name: str) -> None:
+    """Let Gymnasium know the console's games, if the package is here."""
+    if name.startswith("ALE/"):
+        with suppress(ModuleNotFoundError):
+            import ale_py  # noqa: F401
+
+
+def _once() -> Callable[[logging.LogRecord], bool]:
+    """Lets each message of a log pass once."""
+    said: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        message = record.getMessage()
+        if message in said:
+            return False
+        said.add(message)
+        return True
+
+    return is_new
+
+
+class Importing:
+    """An import into an archive, episode by episode; each is entered whole or not at all.
+
+    Args:
+        scratch: Where episodes are written until they are whole.
+    """
+
+    def __init__(self, archive: Archive, scratch: Path) -> None:
+        self._archive = archive
+        self._scratch = scratch
+        with archive.database.read() as session:
+            self._known = set(queries.episode_ids(session))
+        self.result = Imported()
+
+    @classmethod
+    @contextmanager
+    def to(cls, archive: Archive) -> Iterator[Importing]:
+        """An import; what it had not finished when the block ends is removed, as is what a killed one left.
+
+        Of statistics, what is the same for many episodes is logged once.
+
+        Raises:
+            RecordingError: If another process imports, or nothing could be made of anything.
+        """
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(alone(archive.root / _LOCK, wait=False))
+            except BlockingIOError:
+                raise RecordingError(
+                    f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
+                ) from None
+            for left in archive.root.glob(f"{_SCRATCH}*"):
+                shutil.rmtree(left, ignore_errors=True)
+            # `repair` seals nothing from here.
+            importing = cls(archive, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=archive.root))))
+            log, once = logging.getLogger("interplay.statistics"), _once()
+            log.addFilter(once)
+            stack.callback(log.removeFilter, once)
+            yield importing
+        result = importing.result
+        if result.refused and not (result.proved or result.kept or result.there_already):
+            raise RecordingError("\n".join(f"{name}: {reason}" for name, reason in result.refused.items()))
+
+    def take(self, label: str, read: Callable[[], Brought]) -> bool:
+        """Read one episode, and prove or keep it. False if it was refused, which `result` says under its label."""
+        try:
+            brought = read()
+            if brought.id in self._known:
+                self.result.there_already.append(brought.id)
+            else:
+                self._enter(brought)
+            self._known.add(brought.id)
+        except Exception as error:
+            if is_disk_full(error):  # and stays full for the others
+                raise RecordingError(
+                    f"the disk is full: {label} could not be written\n"
+                    "Free some space, then import again: what is there already is kept and not made twice."
+                ) from error
+            if isinstance(error, InterplayError):
+                self.result.refused[label] = str(error)
+                return False
+            # Whatever a file that nobody here wrote makes a reader stumble over: the others go on.
+            self.result.refused[label] = f"it cannot be read: {type(error).__name__}: {error}\nFetch or export it again."
+            return False
+        return True
+
+    def _enter(self, brought: Brought) -> None:
+        check_code(self._archive, brought.task, makes_world=False)
+        reason = brought.why_not
+        if not reason:
+            for task in (brought.task, *brought.starts):
+                proved = self._proved(replace(brought, task=task))
+                if isinstance(proved, Episode):
+                    self.result.proved.append(proved)
+                    return
+                reason = reason or proved
+        world = PlayedBack(
+            brought.task,
+            *brought.spaces,
+            brought.observations(),
+            brought.steps,
+            brought.palette,
+            None if brought.pictures is None else brought.pictures(),
+            observes_view=brought.observes_view,
+            memory=brought.memory,
+        )
+        episode = self._record(brought, RecordedEpisode(world, self._recorder(brought, world)), None)
+        assert isinstance(episode, Episode)
+        self.result.kept[episode.id] = f"{reason}; {brought.remark}" if brought.remark else reason
+
+    def _proved(self, brought: Brought) -> Episode | str:
+        """The episode as its replay recorded it; or why the replay is not the data set."""
+        try:
+            env = make(brought.task)
+        except EnvError as error:
+            return str(error).splitlines()[0]
+        try:
+            if not env.deterministic:
+                return f"{brought.task.env.id} is not deterministic"
+            return self._record(brought, RecordedEpisode(env, self._recorder(brought, env)), brought.look())
+        finally:
+            env.close()
+
+    def _recorder(self, brought: Brought, env: PlayableEnv) -> Recorder:
+        return self._archive.recorder(
+            env.task,
+            env,
+            seed=UNKNOWN_SEED if brought.seed is None else brought.seed,
+            owners=brought.owners,
+            episode_id=brought.id,
+            created_at=brought.created_at,
+            folder=self._scratch,
+        )
+
+    def _record(self, brought: Brought, played: RecordedEpisode, look: Look | None) -> Episode | str:
+        """Step a world through what is held and seal it; with `look` the first difference ends it, and is returned."""
+        assert played.recorder is not None
+        try:
+            observation, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
+            for step, coming in enumerate(chain(brought.steps, [None])):
+                if look is not None and not look(played.env, observation, step, coming is None):
+                    return f"the replay shows another observation at step {step}"
+                if coming is None:
+                    break
+                if played.outcome is not None:
+                    return f"the replay ends at step {step}, the data set later"
+                given = played.step(coming.actions, owners=coming.owners)
+                observation = given.observation
+                if look is None:
+                    continue
+                if not same(dict(given.rewards), dict(coming.rewards)):
+                    return f"the replay gives another reward at step {step}"
+                is_last = step == len(brought.steps) - 1
+                if given.terminated != coming.terminated or (
+                    given.truncated != coming.truncated and not (is_last and coming.truncated)
+                ):
+                    return f"the replay ends otherwise at step {step}"
+            outcome = played.outcome or "quit"
+            if outcome != "terminated" and brought.outcome in ("time_limit", "quit", "left", "interrupted"):
+                outcome = brought.outcome
+            return self._archive.seal(played.recorder.finish(outcome))
+        except InterplayError:
+            raise
+        except Exception as error:  # whatever a world says of an action that is not its own
+            if look is None:
+                raise RecordingError(f"it cannot be recorded: {type(error).__name__}: {error}") from error
+            return f"the world refuses it: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+        finally:
+            played.recorder.abandon()
+            played.recorder.path.unlink(missing_ok=True)
+
+
+def imported_name(actor: str, kind: str) -> str:
+    """What to call somebody of a data set: a participant's number there means somebody else here."""
+    return f"imported/{actor}" if kind == "human" and "/" not in actor else actor
+
+
+def same(first: Any, second: Any) -> bool:
+    """Equality of values of a space, where NaN equals NaN."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(same(first[name], second[name]) for name in first)
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(map(same, first, second))
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
+    one, other = np.asarray(first), np.asarray(second)
+    if one.shape != other.shape:
+        return False
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f"))

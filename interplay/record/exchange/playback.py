@@ -1,0 +1,102 @@
+"""A world that gives again what a data set holds: how episodes are recorded that no replay can prove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from interplay.envs.base import BLANK, Frame, PlayableEnv
+from interplay.tasks import Task
+
+
+class Taken(NamedTuple):
+    """What a data set holds of one step.
+
+    Attributes:
+        actions, rewards: Seat -> value.
+        owners: Seat -> name of who acted; None where they were those at the start.
+    """
+
+    actions: Mapping[str, Any]
+    rewards: Mapping[str, float]
+    terminated: bool
+    truncated: bool
+    owners: Mapping[str, str] | None = None
+
+
+class PlayedBack(PlayableEnv):
+    """Gives what it is handed, whatever the actions. Its picture is the observation of the first seat where that is one, unless
+    there are pictures of their own.
+
+    Pictures with a palette are kept as they are, others as video beside the observation, which is exact; with `observes_view`
+    as video alone.
+
+    Args:
+        observations: T + 1 of them; with several seats mappings.
+        steps: T of them.
+        palette: uint8, shape (256, 3), of pictures that are indices of colours.
+        pictures: What was seen beside the observations, one for each of them.
+        memory: The console's after each of the T steps, 128 bytes each, for statistics that read it.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        action_space: gymnasium.Space,
+        observation_space: gymnasium.Space,
+        observations: Sequence[Any],
+        steps: Sequence[Taken],
+        palette: np.ndarray | None,
+        pictures: Iterable[Frame] | None = None,
+        *,
+        observes_view: bool = False,
+        memory: Sequence[bytes] = (),
+    ) -> None:
+        self.task = task
+        self.action_space, self.observation_space = action_space, observation_space
+        self.observes_view = (palette is not None or observes_view) and pictures is None
+        self.frame_policy = "video" if palette is None else "indexed"
+        self._palette = palette
+        self._observations, self._steps, self._memory = observations, steps, memory
+        self._pictures = None if pictures is None else iter(pictures)
+        self._picture: Frame | None = None
+        self._position = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        return self._arrive(0), {}
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        taken = self._steps[self._position]
+        reward: Any = taken.rewards if len(taken.rewards) > 1 else next(iter(taken.rewards.values()))
+        if self.task.reward == "shared" and len(taken.rewards) > 1:  # what is held is the sum already, which the task makes
+            reward = dict.fromkeys(taken.rewards, 0.0) | dict([next(iter(taken.rewards.items()))])
+        return self._arrive(self._position + 1), reward, taken.terminated, taken.truncated, {}
+
+    def _arrive(self, position: int) -> Any:
+        self._position = position
+        if self._pictures is not None:
+            self._picture = next(self._pictures)
+        return self._observations[position]
+
+    def view(self) -> Frame:
+        """The picture, the observation, or a grey picture."""
+        if self._picture is not None:
+            return self._picture
+        seen = self._observations[self._position]
+        seen = seen[self.task.seats[0]] if len(self.task.seats) > 1 else seen
+        if not isinstance(seen, np.ndarray) or seen.dtype != np.uint8:
+            return Frame(BLANK)
+        if seen.ndim == 2:
+            return Frame(np.stack([seen] * 3, axis=-1)) if self._palette is None else Frame(seen, self._palette)
+        return Frame(seen if seen.ndim == 3 and seen.shape[2] == 3 else BLANK)
+
+    def readings(self) -> dict[str, Callable[[], Any]]:
+        """The console's memory after the last step, where that is held."""
+        return {"ram": lambda: self._memory[self._position - 1]} if self._memory else {}
+
+    def versions(self) -> dict[str, str]:
+        """Nothing here changes what is seen."""
+        return {}
