@@ -1,4 +1,4 @@
-"""What pages of `explore` show, kept until what it is made of changes: files of runs, the catalogue, what was judged."""
+"""Cache of what the pages of `explore` show; it is renewed when files of runs, the catalogue or judgements change."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import TypeVar
 
-from interplay.explore import judgements, published
-from interplay.explore.evaluation import verifying
-from interplay.explore.evaluation.boards import Board, boards, sorted_out
+from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import Result, result_at
-from interplay.explore.evaluation.people import JudgementOf
-from interplay.explore.evaluation.ratings import Ratings, rate
-from interplay.explore.evaluation.references import References, references
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, is_played, read
+from interplay.explore.results import verification
+from interplay.explore.results.boards import Board, boards, sorted_out
+from interplay.explore.results.first_attempts import JudgementOf
+from interplay.explore.results.pairs import Ratings, rate
+from interplay.explore.results.references import References, references
 from interplay.rank.ranking import Method
 from interplay.store import Database
 from interplay.store.shown import attempts_state
 
 _Made = TypeVar("_Made")
 _RUNS_KEPT = 16
-"""Whole runs, with all that was said."""
 _Stamp = tuple[int, int]
 """When a file was changed, and its size."""
 _Files = dict[Path, tuple[_Stamp, Result | RunError, str]]
@@ -31,12 +30,10 @@ _Files = dict[Path, tuple[_Stamp, Result | RunError, str]]
 _NONE = References({}, (), ())
 
 
-class Kept:
+class ResultCache:
     """Results, boards and ratings of a data folder; safe to share between threads.
 
     Args:
-        database: Of the catalogue.
-        data: The data folder.
         judgement_of: As `references`.
     """
 
@@ -72,16 +69,11 @@ class Kept:
             return now
 
     def of_episode(self, episode: str) -> str | None:
-        """Id of the run that an episode is the recording of."""
         results, _ = self.results()
         return next((one.run for one in results if one.episode == episode), None)
 
     def run(self, run: str) -> Run | None:
-        """A whole run by its id; None where there is none.
-
-        Raises:
-            RunError: If its file cannot be read.
-        """
+        """A whole run by its id; None where there is none."""
         path = self._data / FOLDER / f"{run}.jsonl"
         stamp = _stamp(path) if re.fullmatch(r"[0-9a-f]{16}", run) else None
         if stamp is None:
@@ -96,13 +88,11 @@ class Kept:
         return known[1]
 
     def references(self) -> References:
-        """As `references.references`."""
         with self._database.read() as session:
-            state = (*attempts_state(session, published.PREFIX), _stamp(self._data / judgements.FOLDER))
+            state = (*attempts_state(session, published.PREFIX), _stamp(self._data / judgement_cache.FOLDER))
         return self._keep("references", state, lambda: references(self._database, self._data, self._judgement_of))
 
     def boards(self) -> list[Board]:
-        """As `leaderboards.boards`."""
         files = self._files()
         stamps = tuple((path, stamp) for path, (stamp, _, _) in files.items())
         found = [one for _, one, _ in files.values() if isinstance(one, Result)]
@@ -110,23 +100,22 @@ class Kept:
         return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
 
     def _verdicts(self, files: _Files) -> dict[str, str | None]:
-        """Run -> as `verifying.compared`, of what is known now; None where it is not known yet."""
-        folders = (_stamp(self._data / one) for one in (verifying.FOLDER, judgements.FOLDER))
+        """Run -> as `verification.compared`, of what is known now; None where it is not known yet."""
+        folders = (_stamp(self._data / one) for one in (verification.FOLDER, judgement_cache.FOLDER))
         key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
         found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]
         return self._keep("verdicts", key, lambda: {one.run: self._verdict(path, one, digest) for path, one, digest in found})
 
     def _verdict(self, path: Path, result: Result, digest: str) -> str | None:
-        known = verifying.kept(self._data, path)
+        known = verification.last_verdict(self._data, path)
         if result.failed is not None or result.episode is None:
             return ""
         if known is not None and known["run"] == digest:
             return known["why"]
         there = self._judgement_of(result.episode) if result.task in published.instances() else None
-        return None if there is None else verifying.difference(result, published.PREFIX + there.instance, there)
+        return None if there is None else verification.difference(result, published.PREFIX + there.instance, there)
 
     def ratings(self, board: Board, method: Method) -> Ratings:
-        """As `ratings.rate`."""
         key = tuple((one.run, one.num_reached, len(one.outcomes)) for one in board.results)
         return self._keep(f"ratings {board.name} {method}", key, lambda: rate(board.results, method))
 

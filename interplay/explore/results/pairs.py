@@ -17,7 +17,7 @@ import numpy as np
 from interplay.explore.evaluation.metrics import Result, by_model
 from interplay.rank import Comparison, LeaderboardRow
 from interplay.rank.bias import holm
-from interplay.rank.boards import Resampling, boards
+from interplay.rank.leaderboards import Resampling, boards
 from interplay.rank.ranking import Method
 
 _EXACT = 12

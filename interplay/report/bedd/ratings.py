@@ -1,16 +1,24 @@
-"""The chapter about agents: ratings, the normalised score (BEDD's table 3), the leaderboard, ratings by task."""
+"""The chapter about agents: ratings, the normalised score (BEDD's table 3), the leaderboard, ratings by task and by method."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import nan
 
+import numpy as np
+from numpy.typing import NDArray
+
 from interplay.rank import Comparison, LeaderboardRow
-from interplay.rank.leaderboards import Boards, Resampling, boards
+from interplay.rank.compare import rank_correlation
+from interplay.rank.leaderboards import Board, Boards, Resampling, boards
+from interplay.rank.methods import METHODS, rate
+from interplay.rank.ranking import Method
+from interplay.report.bedd.factors import factor_scores
 from interplay.report.bedd.paper import paper, published, short_name, task_ids
+from interplay.report.bedd.reasons import Groups, Reading
 from interplay.report.plots import plot_intervals
-from interplay.report.reading import Reading
-from interplay.report.table import Cell, Column, Figure, Measured, Section, Table
+from interplay.report.table import Cell, Column, Figure, Measured, Section, Table, count_columns, number_columns, text_columns
+from interplay.tasks import Question
 
 NUM_FOCUS = 6
 NUM_RESAMPLES = 500
@@ -36,7 +44,7 @@ def resampling_of(readings: Sequence[Reading], seed: int) -> Resampling:
 
 
 def focus_agents(made: Boards) -> list[str]:
-    """The agents to look at when none are named: the paper's six as far as they are there, then the best by score."""
+    """The agents to look at when none are named: those of the paper's six that are there, then the best by score."""
     board = [row.agent for row in made.overall.rows]
     known = [agent for agent in paper()["source"]["agents"] if agent in board]
     return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
@@ -49,9 +57,7 @@ def rating_section(
 
     Args:
         resampling: How the intervals of `made` were made.
-        focus: Agents to set beside the paper's.
         roster: Every agent, in the order that gives them their colours.
-        methods: How other ways to rate compare.
     """
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
@@ -85,7 +91,6 @@ def rating_section(
 def _figure(
     what: str, rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow], how: str, roster: Sequence[str]
 ) -> Figure:
-    """One score of every agent with its interval."""
     is_normalised = what.startswith("normalised")
     records = [
         {
@@ -114,11 +119,8 @@ def _normalised(rows: Sequence[LeaderboardRow], rated: dict[str, LeaderboardRow]
         "Normalised TrueSkill (table 3)",
         (
             Column("agent"),
-            Column("normalised TrueSkill", "number"),
-            Column("95 % from", "number"),
-            Column("95 % to", "number"),
-            Column("tasks", "count"),
-            Column("answers", "count"),
+            *number_columns("normalised TrueSkill", "95 % from", "95 % to"),
+            *count_columns("tasks", "answers"),
             Column("won (%)", "number", 1),
         ),
         tuple(
@@ -153,13 +155,11 @@ def _leaderboard(rows: Sequence[LeaderboardRow], how: str) -> Table:
 
 
 def _cells(row: LeaderboardRow) -> tuple[Cell, ...]:
-    """A row of the leaderboard but for its group."""
     counts = (row.won, row.drew, row.lost, row.num_answers)
     return (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), *counts)
 
 
 def _ranks(row: LeaderboardRow) -> str | None:
-    """The interval of a rank in words."""
     if row.rank_low is None or row.rank_high is None:
         return None
     return f"{row.rank_low}" if row.rank_low == row.rank_high else f"{row.rank_low} to {row.rank_high}"
@@ -182,3 +182,68 @@ def _by_task(made: Boards) -> Table:
     return Table(
         "ratings-by-task", "TrueSkill by task", tuple(columns), tuple(rows), "Each task rated from its own answers alone."
     )
+
+
+_NAMES: dict[Method, str] = {
+    "trueskill": "TrueSkill",
+    "bradley-terry": "Bradley-Terry",
+    "davidson": "Davidson",
+}
+_TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
+    "trueskill": ("yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
+    "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
+    "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
+}
+_ALONE = ("no, each side is judged separately", "one", "standard error of each share", "does not count", "none")
+
+
+def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
+    """One row a method: what it offers, and how its order of the agents agrees with TrueSkill's and with itself.
+
+    Args:
+        groups: Answers by task, for the direct questions.
+        forms: Task id -> questions.
+    """
+    score = board.ranking.score
+    backwards = board.log.select(np.arange(len(board.log))[::-1])
+    rows: list[tuple[Cell, ...]] = []
+    notes: dict[str, None] = {}
+    for method in METHODS:
+        ranking = rate(board.log, method)
+        notes |= dict.fromkeys(ranking.notes)
+        again = _correlation(ranking.score, rate(backwards, method).score)
+        rows.append((_NAMES[method], *_TRAITS[method], _correlation(ranking.score, score), again))
+    alone = _direct_scores(groups, forms, board.ranking.agents)
+    if alone:
+        theirs = [score[board.ranking.agents.index(agent)] for agent in alone]
+        rows.append(("direct questions alone", *_ALONE, _correlation(np.array(list(alone.values())), np.array(theirs)), None))
+    return Table(
+        "rating-methods",
+        "Ways to rate agents (counterpart of table 4)",
+        (
+            *text_columns("method", "compares agents", "agents in an answer", "uncertainty", "order of answers", "draws"),
+            *number_columns("rank correlation with TrueSkill", "with itself, answers reversed", digits=3),
+        ),
+        tuple(rows),
+        "The last two columns are measured on these answers: Spearman's correlation of the scores of "
+        f"{len(score)} agents, over all tasks together. The paper's table 4 compares TrueSkill (easy comparison, several "
+        "agents at once, uncertainty) with Elo (easy comparison only) and with the analysis of single agents (none of the "
+        "three), but measures nothing. Elo is not part of this program. In place of the analysis of single agents stand the "
+        "direct questions: the share of good answers, averaged over questions and tasks."
+        + "".join(f" Note: {note}." for note in notes),
+    )
+
+
+def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
+    """None where one side is all equal, and so has no order."""
+    return None if np.ptp(a) == 0 or np.ptp(b) == 0 else rank_correlation(a, b)
+
+
+def _direct_scores(groups: Groups, forms: Mapping[str, Sequence[Question]], agents: Sequence[str]) -> dict[str, float]:
+    """Agent -> mean score over the direct questions of all tasks, each question weighing the same."""
+    scores: dict[str, list[float]] = {agent: [] for agent in agents}
+    for readings in groups.values():
+        direct = [question for question in forms.get(readings[0].answer.task, ()) if question.kind == "direct"]
+        for row in factor_scores((reading.answer for reading in readings), direct, agents):
+            scores[row.agent].append(row.mean)
+    return {agent: float(np.mean(values)) for agent, values in scores.items() if values}

@@ -102,6 +102,11 @@ class BlockPlayer:
                 self._play = polite(world, self._begin(world, self._task))
             return as_keys(next(self._play, Action()))
 
+    def _begin(self, world: World, task: Task) -> Play:
+        if len(task.seats) == 1:
+            return BLOCK_BRAINS[task.name](world, self._rng)
+        return TEAM_BRAINS[task.name](world, self._seat, self._rng)
+
 
 def has_block_player(task: Task) -> bool:
     return task.env.backend == "voxel" and task.name in (BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS)
