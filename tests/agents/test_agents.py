@@ -83,7 +83,7 @@ def test_random_draws_each_action_alike_though_two_keys_give_the_same():
     assert 0.4 < np.mean(drawn) < 0.6  # "" and LEFT are one action
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_scripted_space_invaders_is_far_above_random(archive):
     def mean_return(name):
         played = [rollout(archive, TASK, find(name), seed, rng=np.random.default_rng(seed)) for seed in (1, 2, 3)]

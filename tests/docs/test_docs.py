@@ -86,7 +86,7 @@ def run(tmp_path_factory):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.documentation
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, run, tmp_path):
     text = "".join(body for _, body in runnable(page))

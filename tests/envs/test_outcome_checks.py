@@ -132,7 +132,7 @@ def inside_cave_at(world: World, x: int, y: int, z: int) -> bool:
     return inside_cave(world)
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 @pytest.mark.parametrize("seed", find("basalt/find_cave").held_out_seeds)
 def test_nobody_finds_a_cave_by_digging_down(seed: int) -> None:
     world = World(seed, "plains", inhabited=False)

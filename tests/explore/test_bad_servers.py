@@ -24,6 +24,8 @@ from interplay.explore.evaluation.replies import MOST_CHARS
 from interplay.explore.evaluation.runs import FOLDER, RunError, check_server, read_all
 from interplay.explore.evaluation.settings import Settings
 
+pytestmark = pytest.mark.processes
+
 GOOD = '{"action": {"forward": 1}}'
 STEPS = 4
 IS_OVER = threading.Event()

@@ -153,6 +153,7 @@ def test_a_planted_defect_is_named_with_its_key_and_remedy(changes, key, said):
     assert all(one.remedy for one in found)
 
 
+@pytest.mark.long_proof
 def test_sixty_defects_are_planted_and_sixty_sound_instances_have_none():
     assert len(DEFECTS) >= 60
     rng = random.Random(3)

@@ -263,6 +263,7 @@ CHANGES_BY_ITSELF = {("grass_block", "dirt"), ("farmland", "dirt")}
 """As in the game: grass dies under a block that lets no light through, and soil dries far from water."""
 
 
+@pytest.mark.long_proof
 def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
     num_commands, wrong = 0, []
     for file in files_of(["published"]):

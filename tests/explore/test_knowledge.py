@@ -205,6 +205,7 @@ def run(folder, server, tasks: list[str], decisions=None) -> tuple[list[knowledg
         return asyncio.run(filtering.judge(tasks, models, chat, decisions=decisions)), chat
 
 
+@pytest.mark.processes
 def test_a_filter_that_is_killed_at_any_moment_goes_on_and_no_label_is_lost(tmp_path):
     tasks = ["mine oak_log", "craft to piston", "mine bricks"]
     with ModelServer(scripted) as server:

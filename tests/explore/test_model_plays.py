@@ -359,6 +359,7 @@ def test_no_call_of_a_macro_crashes_whatever_is_there():
     assert sum(map(bool, done.values())) >= 6, done
 
 
+@pytest.mark.fuzz
 def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(13)
     replies = (ModelOutput.from_content("scripted", hostile(rng, end="drop")) for _ in range(2000))
@@ -391,6 +392,7 @@ def test_a_conversation_sends_the_last_twenty_pictures_and_says_what_was_wrong_w
     assert any("only the first was used" in one for one in said)
 
 
+@pytest.mark.fuzz
 def test_hostile_calls_of_tools_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(17)
     values = [None, True, -1, 10**400, float("nan"), [1e6, -1e6], [0.5], {}, "", "oak_log\ud800", "x" * 200_000, "diamond", 3]

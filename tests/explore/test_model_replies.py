@@ -139,6 +139,7 @@ def hostile(rng: random.Random, *, end: str = "ESC") -> str:
     return text
 
 
+@pytest.mark.fuzz
 def test_two_thousand_hostile_replies_crash_nothing_and_press_nothing_that_is_no_key():
     rng = random.Random(7)
     found = dict.fromkeys(KINDS, 0)

@@ -165,6 +165,7 @@ def test_a_clone_from_embeddings_plays_through_the_network_that_made_them(record
     saved.write_text(before)
 
 
+@pytest.mark.journey("cloning in first person")
 def test_a_clone_from_pixels_walks_as_it_was_shown_and_says_when_it_is_done(recorded):
     settings = config(channels=(4,), blocks=1, features=32, offsets=(0, 1), updates=40, learning_rate=0.01, temperature=0)
     result = train(recorded, replace(settings, validation=0.3, escape_weight=4.0), "pixels")

@@ -258,6 +258,7 @@ def play(archive, seed, agent=None):
     return archive.seal(recorder.finish(played.outcome))
 
 
+@pytest.mark.journey("takeovers, and rounds with an expert")
 def test_people_who_take_over_teach_the_next_round(archive):
     config = config_of(expert="person", labels=6, updates=2, wait=False)
     with pytest.raises(

@@ -84,6 +84,7 @@ def run(*arguments):
     return ended.value.code
 
 
+@pytest.mark.journey("its embeddings")
 def test_each_recording_gets_a_file_with_the_latents_of_its_pictures(videos, network, tmp_path, capsys):
     out = tmp_path / "out"
     command = ["demos", "embed", videos, "--vpt", network, "--out", out, "--chunk", 64, "--data", tmp_path / "none", "--json"]

@@ -253,6 +253,7 @@ def test_an_episode_file_says_how_it_ended_and_what_is_missing():
 # Fetching
 
 
+@pytest.mark.journey("the recordings of BASALT and VPT")
 def test_recordings_are_fetched_whole_and_once(entries, server, published, tmp_path):
     result = fetch(entries, tmp_path)
     names = [f"find-cave/{stem}" for stem in (*STEMS, BAD)]
@@ -584,6 +585,7 @@ def played(tmp_path_factory):
     archive.close()
 
 
+@pytest.mark.journey("your own written as theirs")
 def test_an_episode_comes_back_from_a_recording_with_the_same_actions(played, tmp_path):
     _, episode = played
     result = export([episode], tmp_path, pseudonyms=Pseudonyms(b"key"))

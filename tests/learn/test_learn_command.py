@@ -99,6 +99,7 @@ def test_a_missing_torch_answers_with_the_line_that_installs_it(archive, command
     assert "pip install -e '.[train]'" in err
 
 
+@pytest.mark.journey("offline reinforcement learning")
 def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
     place = ["--data", archive.root]
     play = ["play", "gymnasium/cliff_walking", "--max-seconds", 3, "--no-video", "--seed", 0, *place]

@@ -19,6 +19,8 @@ from interplay.record import Archive
 from interplay.store import PlaySession, entrants
 from interplay.tasks import builtin_suites, find
 
+pytestmark = pytest.mark.processes
+
 BREAKOUT = find("atari/breakout", builtin_suites())
 COMPARED = """
 [suite]

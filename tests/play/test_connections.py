@@ -17,6 +17,8 @@ from websockets.exceptions import ConnectionClosed
 
 from interplay.play.connections import admission, wire
 
+pytestmark = pytest.mark.processes
+
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
 from play_server import RunningServer, running_server
 
 import interplay.record
@@ -22,6 +23,8 @@ from interplay.play.connections import wire
 from interplay.record import Episode
 from interplay.tasks import find
 from interplay.world.scene.decoder import SceneDecoder
+
+pytestmark = pytest.mark.processes
 
 WATERFALL, BLOCKS = "basalt/make_waterfall", "trial/blocks"
 

@@ -26,8 +26,8 @@ def ran_and_waited(pid: int) -> tuple[float, float]:
     return ran_ns / 1e9, waited_ns / 1e9
 
 
-@pytest.mark.alone
-@pytest.mark.slow
+@pytest.mark.live_clock
+@pytest.mark.processes
 def test_hostile_traffic_costs_a_player_no_frame(server: RunningServer) -> None:
     player = subprocess.Popen(
         [sys.executable, str(HERE / "healthy_player.py"), server.address, str(NUM_FRAMES)],

@@ -19,6 +19,7 @@ from interplay.store import PlaySession, sessions
 from interplay.study.people import People
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 SOON_S = 1.3
 

@@ -34,6 +34,7 @@ from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 PONG = "trial/pong"
 """Its ball is slow, so that a game lasts."""

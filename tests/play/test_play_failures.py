@@ -24,6 +24,8 @@ from interplay.play.server import SEAL_TIMEOUT_S
 from interplay.play.workers.pool import LONG_STEP_S
 from interplay.store import PlaySession
 
+pytestmark = pytest.mark.processes
+
 ONE_SECOND = 60
 """Steps."""
 

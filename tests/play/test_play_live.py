@@ -23,6 +23,8 @@ from interplay.play.connections.tokens import SeatTokens, server_secret
 from interplay.record import journal
 from interplay.tasks import find
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.fixture(scope="module")
 def archive(server):

@@ -20,6 +20,8 @@ from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import parse_suite
 
+pytestmark = pytest.mark.processes
+
 TASK = next(task for task in parse_suite(suite_text()).tasks if task.name == "look")
 KEYS = TASK.keys
 

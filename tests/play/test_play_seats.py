@@ -37,6 +37,8 @@ from interplay.statistics import Collection
 from interplay.store import PlaySession
 from interplay.tasks import find, parse_suite
 
+pytestmark = pytest.mark.processes
+
 
 async def listen_for(client: PlayClient, seconds: float) -> None:
     """Take what comes for a while."""

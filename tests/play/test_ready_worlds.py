@@ -19,6 +19,8 @@ from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, find
 from interplay.world import compiling
 
+pytestmark = pytest.mark.processes
+
 CAVE = find("basalt/find_cave", builtin_suites())
 
 

@@ -27,6 +27,8 @@ from interplay.record.journal import is_live
 from interplay.store import PlaySession, sessions
 from interplay.tasks import builtin_suites, find
 
+pytestmark = pytest.mark.processes
+
 BREAKOUT = find("atari/breakout", builtin_suites())
 ONE_SECOND = 60
 

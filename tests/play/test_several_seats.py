@@ -23,6 +23,7 @@ from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 PONG, BLOCKS = "trial/pong", "trial/blocks"
 UP, DOWN = 1, 2

@@ -28,6 +28,7 @@ from interplay.store import Participant, PlaySession, sessions
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 
 @contextlib.asynccontextmanager

@@ -24,6 +24,8 @@ from interplay.play.workers import channel
 from interplay.record import verify
 from interplay.tasks import find
 
+pytestmark = pytest.mark.processes
+
 NUM_TURNS = 24
 
 

@@ -381,6 +381,7 @@ def command(archive, capsys):
     return run
 
 
+@pytest.mark.journey("data sets of Minari")
 def test_the_commands_go_there_and_back(command, archive, tmp_path, other, monkeypatch):
     cartpoles(archive)
     monkeypatch.chdir(tmp_path)

@@ -24,7 +24,7 @@ import interplay.record
 from interplay.cli import _run
 from interplay.study.payroll import Payroll
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long_proof
 
 MOMENTS = int(os.environ.get("INTERPLAY_MOMENTS", "6"))
 """Of each platform."""

@@ -336,6 +336,7 @@ def test_a_video_may_be_larger_than_other_bodies_and_has_a_limit_of_its_own(arch
     assert team.post("/api/agents", content=b" " * 300_000).status_code == 413
 
 
+@pytest.mark.processes
 def test_serve_takes_the_largest_video_as_an_option(archive, serve, tmp_path):
     bearer = {"Authorization": f"Bearer {token(archive, 'team-red')}"}
     with serve(archive.root, tmp_path, {}, "--max-video-mb", "1") as address, httpx.Client(headers=bearer) as team:

@@ -25,7 +25,7 @@ from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.connections import wire
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.parametrize("chromium", ["webgl"], indirect=True)]
+pytestmark = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 TASK = "blocks/two"
 SUITE = """

@@ -12,8 +12,6 @@ from web_server import serving
 
 import interplay.record
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 TASK = "basalt/find_cave"
 FIRST_START_S = 300
 """A machine that has never run the block world compiles it first, which takes a minute."""

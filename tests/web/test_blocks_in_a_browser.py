@@ -18,8 +18,6 @@ from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive, Episode
 from interplay.tasks import Task, builtin_suites, find, parse_suite
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 CAVE_SEED = 57
 """A land whose nearest cave lies 30 blocks away in a hillside; one has to turn and to jump on the way."""
 FIRST_START_S = 300

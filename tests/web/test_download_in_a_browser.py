@@ -12,8 +12,6 @@ from interplay.agents import rollout
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.tasks import find
 
-pytestmark = pytest.mark.browser
-
 WITHIN_MS = 60_000
 
 

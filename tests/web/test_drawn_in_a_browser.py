@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 from test_pages_in_a_browser import every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
 
-pytestmark = pytest.mark.browser
-
 TASK = "look/around"
 HEADER = struct.Struct("<BBHIIIf")
 INPUT = struct.Struct("<BBHIdIff")

@@ -30,8 +30,6 @@ from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
 from interplay.web.graphs import graph
 
-pytestmark = pytest.mark.slow
-
 ASKED = [*published.names("published"), *published.names("planner")[:3]]
 """Ids of tasks that are asked for: all of one set and some of the other."""
 NAME = "0013"

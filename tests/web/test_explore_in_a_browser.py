@@ -14,8 +14,6 @@ import interplay.record
 from interplay.explore import judgements, published
 from interplay.explore.evaluation.people import first_attempts
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 CORRIDOR = "explore/0116"
 """Three things to find in a straight corridor: whoever walks ahead reaches them all."""
 WALK_STEPS = 120
@@ -32,6 +30,7 @@ def served(tmp_path_factory):
     archive.close()
 
 
+@pytest.mark.journey("people who play the same tasks")
 def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chromium, picture):
     address, archive = served
     sent: list[str] = []

@@ -67,6 +67,7 @@ def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
         assert client.post("/explore/tasks/0116/shown").status_code == 404
 
 
+@pytest.mark.processes
 def test_the_server_needs_no_inspect():
     program = "import sys; sys.modules['inspect_ai'] = None; import interplay.web.app, interplay.cli.serve"
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -18,7 +18,6 @@ from interplay.world.render.camera import Camera
 from interplay.world.scene.packing import pack
 from interplay.world.state import ENTITY, Player, Stack
 
-pytestmark = pytest.mark.browser
 draws_with_webgl = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 SKY = (150, 190, 230)

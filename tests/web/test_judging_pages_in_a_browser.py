@@ -21,8 +21,6 @@ from interplay.play.connections.tokens import operator_token
 from interplay.store import entrants as store
 from interplay.tasks import find
 
-pytestmark = pytest.mark.browser
-
 TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 WAITING = find(TASK).held_out_seeds[:2]
 

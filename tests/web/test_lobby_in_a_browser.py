@@ -7,7 +7,6 @@ from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import PONG, playing, sees_steps, start
 from web_server import serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
 PARTNER_AFTER_S = 60

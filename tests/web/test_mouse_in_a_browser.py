@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from test_pages_in_a_browser import LOOKS, every_look, fits, locks_pointer, look, page, quit_game, until  # noqa: F401 (fixtures)
 
-pytestmark = pytest.mark.browser
-
 TASK = "look/around"
 REFUSE_LOCK = (
     "HTMLCanvasElement.prototype.requestPointerLock = () => Promise.reject(new DOMException('no', 'NotSupportedError'))"

@@ -17,8 +17,6 @@ from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 TASK = parse_suite(SHORT_SUITE).tasks[0]
 
 
@@ -52,6 +50,7 @@ def reload_until_served(page) -> None:
     pytest.fail("no pair was served")
 
 
+@pytest.mark.journey("blind comparisons of agents and of people")
 def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, picture):
     player, judge = windows
     player.goto(f"/play/{TASK.id}")

@@ -19,7 +19,7 @@ import interplay.record
 from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.live_clock
 
 TASK = "basalt/find_cave"
 FIRST_START_S = 150

@@ -22,7 +22,7 @@ from interplay.record import Episode
 from interplay.tasks import find
 from interplay.world.scene.decoder import SceneDecoder
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.parametrize("chromium", ["webgl"], indirect=True)]
+pytestmark = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 NUM_STEPS = 1200
 LOAD_S = 300

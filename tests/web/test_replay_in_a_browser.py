@@ -18,8 +18,6 @@ from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode
 from interplay.record.schema import frame_hash
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 JUMP_S = 1.0
 LONG_WITHOUT_SNAPSHOTS = 1200
 """Steps that are all played again for the last picture."""

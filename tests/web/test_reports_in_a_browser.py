@@ -14,8 +14,6 @@ from interplay.judge.entrants import uploads
 from interplay.store.entrants import admit
 from interplay.tasks import find
 
-pytestmark = pytest.mark.browser
-
 TASK = find("together/cooperative_pong")
 AGENTS = ("ada", "bob")
 

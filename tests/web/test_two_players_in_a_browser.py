@@ -13,7 +13,6 @@ from web_server import serving
 import interplay.record
 from interplay.play.connections.tokens import operator_token
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
 PONG = """
@@ -99,6 +98,8 @@ def worker_of_the_game(server, data) -> int:
     return pid
 
 
+@pytest.mark.journey("games of several people")
+@pytest.mark.journey("games of people with people or agents")
 def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, server, data, picture):
     first, second = windows
     start(first)

@@ -16,8 +16,6 @@ from interplay.world.registry.blocks import state_of
 from interplay.world.render import display, hud, pieces
 from interplay.world.state import Stack
 
-pytestmark = pytest.mark.browser
-
 MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "display.js"
 WIDTH, HEIGHT, GUI = 640, 360, 2
 PAGE = """

@@ -18,7 +18,7 @@ TASKS = [find("basalt/find_cave"), find("together/build_shelter")]
 """One whose land is hidden, one with two seats."""
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
     found = same_world.compare(600, 6, TASKS, longest=300, trouble=0.01)
     assert found["wrong"] == 0, found["first_wrong"]

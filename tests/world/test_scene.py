@@ -68,7 +68,7 @@ def random_action(rng):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_a_replay_jumps_between_steps_with_the_land_as_it_was_generated():
     world, rng = World(11, "village"), np.random.default_rng(8)
     for item in ("dirt", "water_bucket", "torch"):
