@@ -130,6 +130,7 @@ def test_a_milestone_is_reached_in_the_world_of_the_task(document):
     env.close()
 
 
+@pytest.mark.journey("its commands and checks of the tasks")
 def test_an_instance_is_played_recorded_and_verified_on_the_command_line(instance_file, tmp_path, capsys):
     place = ["--data", str(tmp_path / "data"), "--json"]
     options = ["--agent", "random", "--max-seconds", "2", "--no-video", "--seed", "1"]

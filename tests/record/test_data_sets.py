@@ -96,6 +96,7 @@ def test_games_of_a_few_steps_and_very_large_numbers_go_there_and_back(
     other.close()
 
 
+@pytest.mark.journey("LeRobot and Hugging Face, exported and imported, proved by replay")
 @pytest.mark.parametrize(("export", "room"), FORMATS)
 def test_a_round_trip_is_proved_and_keeps_everything(record, archive, other, invaders, tmp_path, export, room):
     """Several episodes, and a game of two seats; pictures are drawn again by the replay, so they are equal too."""
