@@ -149,6 +149,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     assert names_in(out) == ["embedding.json", "whole.safetensors"]
 
 
+@pytest.mark.processes
 def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
     folder, out = tmp_path / "videos", tmp_path / "out"
     for name, num_frames in (("a", 2), ("b", 1500), ("c", 1500)):
