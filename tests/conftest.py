@@ -1,7 +1,5 @@
 """What the tests of several rooms stand on: empty data folders in a moment, PostgreSQL, Chromium, and the order of tests."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import gc

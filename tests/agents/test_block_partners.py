@@ -1,7 +1,5 @@
 """The partners of the block world: two of them do a task together, and one goes on where another left."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

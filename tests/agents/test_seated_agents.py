@@ -1,7 +1,5 @@
 """Agents in several seats of one game: recorded, repeatable, named wherever episodes are, and refused with what to do."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Skills of the block world: each does what it says by keys and camera alone, and a player who lacks something is told so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where land is hidden a browser is told only of sections that its player could have seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Outcome checks of the block world's tasks: scenes built by hand, each answer both ways."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Servers that are full, gone, broken or refuse: a run is played or stops; none is a zero that nobody played."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

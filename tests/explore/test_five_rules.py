@@ -1,7 +1,5 @@
 """The five rules, judged on facts of the real world; what is expected is counted by hand or by formulas stated here."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator

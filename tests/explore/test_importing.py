@@ -1,7 +1,5 @@
 """The published layout is read whole: nothing is dropped without a word."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -69,9 +67,8 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
     assert len(found.instances) + len(found.refused) + 1 == found.files
 
 
-@pytest.mark.parametrize(
-    ("changes", "key", "said"),
-    [
+def test_what_is_irregular_is_listed_and_read():
+    for changes, key, said in [
         ({"id": "0874"}, "id", "'0874'"),
         ({"selection_reasoning": ""}, "selection_reasoning", "is empty"),
         ({"design_notes": {"layout": "flat"}}, "design_notes", "not a text"),
@@ -81,12 +78,10 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
         ({"reasoning_graph": None}, "reasoning_graph", "is missing; the tasks are its nodes"),
         ({"commands": None}, "commands", "there is no scene; the instance is kept"),
         ({"commands": []}, "commands", "there is no scene"),
-    ],
-)
-def test_what_is_irregular_is_listed_and_read(changes, key, said):
-    document, odd = convert(published(**changes), "0001")
-    assert parse(document).num_hops == 1
-    assert [text for where, text in odd if where == key and said in text]
+    ]:
+        document, odd = convert(published(**changes), "0001")
+        assert parse(document).num_hops == 1
+        assert [text for where, text in odd if where == key and said in text]
 
 
 def test_what_is_no_part_of_an_instance_is_kept_beside_it():
@@ -290,14 +285,14 @@ def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["fox", "bee", "husk", "boat", "armor_stand", "minecart", "item_frame", "wither", "phantom"])
-def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing(name):
-    world = World(0, "flat", inhabited=False)
-    before = world.digest()
-    (result,) = run_all(world, [f"/summon minecraft:{name} ~ ~ ~3"])
-    assert not result.worked
-    assert f"{name} is not simulated; this world has cow, pig" in result.text
-    assert world.digest() == before
+def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing():
+    for name in ["fox", "bee", "husk", "boat", "armor_stand", "minecart", "item_frame", "wither", "phantom"]:
+        world = World(0, "flat", inhabited=False)
+        before = world.digest()
+        (result,) = run_all(world, [f"/summon minecraft:{name} ~ ~ ~3"])
+        assert not result.worked
+        assert f"{name} is not simulated; this world has cow, pig" in result.text
+        assert world.digest() == before
 
 
 def test_an_import_counts_what_is_refused(tmp_path, capsys):

@@ -1,7 +1,5 @@
 """Instances: what a document says, what is refused, and that one is a task of the block world."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess

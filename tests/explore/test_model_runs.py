@@ -527,6 +527,7 @@ def test_a_refused_reply_shows_no_keys_and_says_why():
     assert [call.why for call in older] == [KINDS["refusal"], KINDS["bad_value"]]
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("protocol", ["paper", "hold", "tools", "assisted"])
 def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys, protocol):
     data = tmp_path / "data"

@@ -1,7 +1,5 @@
 """`interplay judge list-agents, approve, decline, withdraw, restore, token`: what they change and what they say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Recorded play becomes an entrant: of people with their agreement, on held-out seeds, never shown to its player."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -30,6 +30,8 @@ from interplay.model_judges.predictions import OUTCOMES, UNDECIDED, chance_right
 from interplay.store import Answer, EpisodeRow
 from interplay.tasks import find
 
+pytestmark = pytest.mark.long_proof
+
 CAVE = "basalt/find_cave"
 
 

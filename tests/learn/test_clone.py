@@ -28,6 +28,8 @@ from interplay.learn.harness.run import run  # noqa: E402
 from interplay.tasks import EnvSpec  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
+pytestmark = pytest.mark.long_proof
+
 TASK = find_task("first-person/get_log")
 FLAT = replace(TASK, env=EnvSpec(TASK.env.id, {"kind": "flat", "time": 6000, "size": [64, 36], "check": "get_log"}))
 """On land that takes a moment to make; a run looks for episodes by the task's id."""

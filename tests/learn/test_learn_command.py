@@ -81,6 +81,7 @@ def test_a_run_stopped_before_its_first_checkpoint_says_that_it_begins_anew(arch
     assert "stopped before its first checkpoint: it begins anew" in err
 
 
+@pytest.mark.processes
 def test_help_needs_no_torch():
     code = (
         "import sys\nfrom interplay.cli import main\n"

@@ -1,7 +1,5 @@
 """Connections that mean harm: heads without end, requests that never end, floods below the messages, too many at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

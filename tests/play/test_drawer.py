@@ -1,7 +1,5 @@
 """Pictures drawn again beside the games: the right ones, none that nobody wants any more, and some whatever dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

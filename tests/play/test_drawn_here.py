@@ -1,7 +1,5 @@
 """Games of the block world whose players' browsers draw, through the real server: what they know is the world."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Films made in the background: asked for, followed, held for games, and made whatever dies."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

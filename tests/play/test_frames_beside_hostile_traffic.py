@@ -1,7 +1,5 @@
 """A player loses no frame beside traffic that means harm. In a file of its own, for it runs when all others have."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Traffic that means harm finds no error of ours, and leaves nothing in the log."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """What a player is shown while playing is what the recording says, at every frame rate, and after a crash."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Agents in the seats of live games: from the start, for a person who is gone, and at a wheel that a person shares."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

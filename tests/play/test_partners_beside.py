@@ -1,7 +1,5 @@
 """Agents that decide in the process beside: seated, late, wrong, and when that process dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

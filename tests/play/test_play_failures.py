@@ -1,7 +1,5 @@
 """What breaks while people play, and what they and their recordings notice of it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random

@@ -1,7 +1,5 @@
 """Players that are programs, on a real server: what they see is what is recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import struct

@@ -1,7 +1,5 @@
 """A world of composed keys over the real socket: buttons and turns arrive as they were sent, and nothing of them is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import groupby
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Seats on their way to a running game: pauses at awkward moments, workers that cannot start, seats nobody takes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

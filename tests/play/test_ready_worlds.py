@@ -1,7 +1,5 @@
 """What a block-world game is started with: kernels that are compiled once, a worker and a land that wait for their player."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import shutil

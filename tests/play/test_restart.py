@@ -1,7 +1,5 @@
 """A server that was killed and started again: games go on where they were recorded, and what cannot go on is kept and shown."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import signal

@@ -1,7 +1,5 @@
 """Sealing in its own process: answers, errors, and deaths of the process."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

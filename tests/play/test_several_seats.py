@@ -1,7 +1,5 @@
 """Games for two: how players meet, what one may do to the other, and what is recorded of both."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """Games for two at awkward moments: seats that free themselves, countdowns that break, notes cut off."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Somebody watches a seat: the player has every frame, the recording is the same, and who watches cannot act."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Real environments, a real archive in a temporary folder, and episodes recorded from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple

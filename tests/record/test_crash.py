@@ -1,7 +1,5 @@
 """Processes die, disks fill, files are cut off: what was recorded stays, and the error says what to do."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil

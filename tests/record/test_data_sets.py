@@ -1,7 +1,5 @@
 """Data sets of LeRobot and of Hugging Face: what is exported is what was recorded, and comes back proved."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

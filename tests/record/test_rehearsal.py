@@ -1,7 +1,5 @@
 """`tasks check` records for real: every environment id of the installed packages, or why it cannot be."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """People see larger bars in the block world, and smaller pictures on a busy machine: recordings say so and show it again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

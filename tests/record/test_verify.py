@@ -1,7 +1,5 @@
 """Verifying finds any changed byte, and names the first step that differs."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The starter set that is shipped: whole, small, of today's tasks, and entered into new data folders once."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace

@@ -3,8 +3,6 @@
 `INTERPLAY_MOMENTS=100 pytest tests/study/test_money_after_kills.py` tries more of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -60,14 +60,13 @@ def test_a_study_by_email_needs_a_raffle_and_no_other_channel_beside_it():
         parse_study(RAFFLE + "[channels.open]")
 
 
-@pytest.mark.parametrize("typed", ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"])
-def test_addresses_are_read(typed):
-    assert read_address(typed) == typed.strip().lower()
+def test_addresses_are_read():
+    for typed in ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"]:
+        assert read_address(typed) == typed.strip().lower()
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
+def test_what_is_no_address_is_refused_in_words():
+    for typed in [
         "",
         "ada",
         "ada@lab",
@@ -78,11 +77,9 @@ def test_addresses_are_read(typed):
         f"{'a' * 260}@lab.example",
         "a@lab.example\nbcc: b@c.de",
         "a\x1b@lab.example",
-    ],
-)
-def test_what_is_no_address_is_refused_in_words(typed):
-    with pytest.raises(AddressError, match="one looks like"):
-        read_address(typed)
+    ]:
+        with pytest.raises(AddressError, match="one looks like"):
+            read_address(typed)
 
 
 def test_only_who_is_done_enters_and_once_and_nothing_says_with_which_address(world, entries, archive):

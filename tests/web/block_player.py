@@ -6,8 +6,6 @@ moves the mouse in the page, and waits until the steps that took them have been 
 world, and whoever thinks pauses the game: so a slow machine plays the same game, only later.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A real server on a free port with recorded episodes in it, and a real Chromium."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of an agent: what judges said about it, counted right; its videos; and nothing for who judges it right now."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 

@@ -1,7 +1,5 @@
 """Agents over HTTP: from proposal to matchmaking, each token for its own agents only, garbage refused with reasons."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import shutil

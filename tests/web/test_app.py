@@ -1,7 +1,5 @@
 """The application through its in-process client: headers, identity, errors, episodes, pages."""
 
-from __future__ import annotations
-
 import inspect
 import multiprocessing
 import os

@@ -1,8 +1,6 @@
 """What may go wrong while pages draw the block world: frames that are spoiled on the way, lost surfaces, workers that die, and
 windows that are hidden for long. Each time two play one game: the one in trouble goes on without a reload, the other anyway."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

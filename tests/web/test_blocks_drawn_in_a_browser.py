@@ -1,7 +1,5 @@
 """The block world drawn by a real Chromium with WebGL2, without a graphics card: the processor casts the rays."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby
 

@@ -1,7 +1,5 @@
 """The block world in a real Chromium, by key and mouse alone: a cave is found, and a pickaxe is made."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -4,8 +4,6 @@ The server of these tests sends pictures. A stand-in on the way to it offers sce
 stand-in too, which paints a colour. So a test sees what the page asks, tells and shows.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any

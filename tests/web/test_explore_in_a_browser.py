@@ -1,7 +1,5 @@
 """A person plays an instance of `explore` by keys alone, is told nothing but the goal, and then sees what was reached."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

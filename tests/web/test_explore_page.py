@@ -1,7 +1,5 @@
 """Tasks of `explore` for people: one card, their page, and nothing that would spoil them."""
 
-from __future__ import annotations
-
 import html
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A run of a language model read in a real Chromium: the replay moves, and what was said and pressed moves with it."""
 
-from __future__ import annotations
-
 import json
 import time
 

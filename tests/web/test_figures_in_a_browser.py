@@ -1,7 +1,5 @@
 """Mobs, things, players and the hand as a browser draws them, against the same figures in Interplay's own pictures."""
 
-from __future__ import annotations
-
 import base64
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Leaderboard, agent, moderation and API pages in a real Chromium, on a real server: read, pointed at, decided, looked at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise

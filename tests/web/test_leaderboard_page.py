@@ -1,7 +1,5 @@
 """The leaderboard as page, CSV and JSON: every method, people and model judges apart, kept until the log changes."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

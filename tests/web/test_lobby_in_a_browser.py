@@ -1,7 +1,5 @@
 """Waiting for another player in a real Chromium: what one reads, the choice after a while, and the call when somebody comes."""
 
-from __future__ import annotations
-
 import pytest
 from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import PONG, playing, sees_steps, start

@@ -1,7 +1,5 @@
 """The operator's pages: who gets in, what forms do, and that nobody else's forms do anything."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pages of agents, of moderation and of the API on a phone and on a desk: nothing in their tables is cut off."""
 
-from __future__ import annotations
-
 import pytest
 from board_world import NAMES, fill
 from web_server import serving

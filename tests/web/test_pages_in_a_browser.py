@@ -1,7 +1,5 @@
 """The pages in a real Chromium, on a real server: a game is played, a match is answered, everything is looked at."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A person plays, agrees to be compared, is judged blind against an agent by somebody else, and is on the leaderboard."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import numpy as np

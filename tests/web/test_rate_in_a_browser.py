@@ -1,7 +1,5 @@
 """The block world in a real Chromium while its worker's core is busy with something else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Episodes for others over HTTP: who may ask, what is given, and pulls that are cut off at any byte."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """A recorded game of the block world drawn by a real Chromium with WebGL2: jumps, a free camera, the map, refusals, losses."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The replay of three minutes of the block world in a real Chromium: jumps, keys, lengths."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from typing import Any

@@ -1,7 +1,5 @@
 """The judging page of a game of several seats in a real Chromium: whom to watch, and thanks for a report of a problem."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """A player's page and a server that is killed: the game goes on in the same page, from the recorded step."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Worlds that wait for their players and worlds that are steered, in a real Chromium: keys, mouse and fingers."""
 
-from __future__ import annotations
-
 from itertools import groupby, pairwise
 
 import numpy as np

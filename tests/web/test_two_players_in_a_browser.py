@@ -1,7 +1,5 @@
 """Two windows in one game: how they meet, each their own keys, one pauses, the worker dies, and what both read at the end."""
 
-from __future__ import annotations
-
 import os
 import signal
 

@@ -1,7 +1,5 @@
 """A small world for the tests of what blocks do by themselves: the real grid, updates and breaking, a list of what dropped."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A small world for the tests of what a player can do: real blocks, real items, a list of what was dropped."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

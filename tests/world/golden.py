@@ -7,8 +7,6 @@ python tests/world/golden.py            write golden.json
 python tests/world/golden.py print      say it on standard output instead
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

@@ -1,7 +1,5 @@
 """A flat land with real light, real items and everything that moves, for the tests of mobs and things."""
 
-from __future__ import annotations
-
 import math
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What rules ask of a world that several may be in, for small worlds of one player."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType

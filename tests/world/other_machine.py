@@ -10,8 +10,6 @@ processor; from that LLVM makes machine code for the processor in NUMBA_CPU_NAME
 where LLVM code has a flag that allows it or an operation that may be fused, so that is looked for in every kernel.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A world as small as screens need: a player, a few blocks, containers, and a list of what was thrown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

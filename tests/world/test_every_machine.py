@@ -1,7 +1,5 @@
 """A world looks the same, to the last bit, on every processor."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The world's own sines and powers are as good as the C library's."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

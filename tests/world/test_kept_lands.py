@@ -1,7 +1,5 @@
 """A land that is kept is the land that was made, and what is not the land that is asked for is never used."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """The bench that compares what browsers know with the world: it finds nothing wrong, and would find it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

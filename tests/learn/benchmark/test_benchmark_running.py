@@ -1,7 +1,5 @@
 """A benchmark of real runs: killed and continued it says the same; what is missing is made, what failed is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

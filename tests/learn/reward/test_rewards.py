@@ -1,7 +1,5 @@
 """Rewards from judged pairs: the right answers, the same reward whichever side a game was on, and agents that learn from it."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil
