@@ -26,7 +26,7 @@ suite: $(VENV)/installed-test
 	$(RUN_TESTS) --numprocesses $(JOBS) -m "journey or not ($(LEFT_OUT))" $(PYTEST)
 
 # What `make test` leaves out, and nothing that it has.
-test-all: $(VENV)/installed-test node_modules/.package-lock.json
+test-all: $(VENV)/installed-test
 	@bash tools/ensure-chromium.sh
 	$(BIN)/interplay compile
 	$(RUN_TESTS) --numprocesses $(JOBS) -m "not journey and ($(LEFT_OUT))" $(PYTEST)

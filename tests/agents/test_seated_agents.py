@@ -32,17 +32,12 @@ time_limit_s = 10
 held_out_seeds = [8, 9]
 seats = ["first", "second"]
 env.id = "pettingzoo:butterfly/cooperative_pong-v6"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Which pair played better?" }]
 
 [task.keys]
 buttons = ["UP", "DOWN"]
 bindings = { KeyW = "UP", KeyS = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Which pair played better?"
 """
 
 

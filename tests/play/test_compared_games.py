@@ -35,15 +35,11 @@ frame_rate_hz = 30
 time_limit_s = 10
 held_out_seeds = [123456]
 held_out_share = 1
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who balanced longer?" }]
 [task.keys]
 buttons = ["RIGHT"]
 bindings = { ArrowRight = "RIGHT" }
 actions = { "" = 0, RIGHT = 1 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who balanced longer?"
 """
 
 

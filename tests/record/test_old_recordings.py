@@ -14,6 +14,8 @@ from interplay.cli import _run
 from interplay.record import Episode, verify
 from interplay.record.replay import play_again
 
+pytestmark = pytest.mark.long_proof
+
 DATA = Path(__file__).parent / "data" / "schema-2"
 EXPECTED = json.loads((DATA / "expected.json").read_text())["episodes"]
 NOT_SEALED = {"sha256", "sum_of_hashes", "sum_of_latencies"}

@@ -14,6 +14,8 @@ from interplay.record.schema import Header, frame_hash
 from interplay.tasks import find
 from interplay.world.player import screens
 
+pytestmark = pytest.mark.long_proof
+
 SANDBOX = find("basalt/sandbox")
 FLAT = replace(SANDBOX, env=replace(SANDBOX.env, options={**SANDBOX.env.options, "kind": "flat"}))
 HEIGHTS = [None] * 4 + [270] * 3 + [180] * 3 + [None] * 3

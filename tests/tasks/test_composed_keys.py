@@ -27,6 +27,7 @@ env.id = "gym:ComposedKeys-v0"
 frame_rate_hz = 20
 time_limit_s = 10
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who looked better?" }]
 
 [task.keys]
 compose = true
@@ -36,12 +37,6 @@ pointer = "camera"
 pointer_degrees = 0.25
 turns = { look_left = [0, -5], look_down = [2.5, 0] }
 opposites = [["left", "right"], ["forward", "back"]]
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who looked better?"
 """  # noqa: E501 (an inline table of TOML is one line)
 
 SPACE = gymnasium.spaces.Dict(

@@ -27,15 +27,11 @@ pace = "turns"
 frame_rate_hz = 8
 max_turns = 100
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who was better?" }]
 [task.keys]
 buttons = ["LEFT", "DOWN"]
 bindings = { ArrowLeft = "LEFT", ArrowDown = "DOWN" }
 actions = { "" = 0, LEFT = 0, DOWN = 1 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who was better?"
 """
 STEERED = (
     TURNS.replace('pace = "turns"\n', "")

@@ -29,17 +29,12 @@ env.id = "gym:CartPole-v1"
 frame_rate_hz = 30
 time_limit_s = 10
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who balanced better?" }]
 
 [task.keys]
 buttons = ["LEFT", "RIGHT"]
 bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
 actions = { "" = 0, "LEFT" = 0, "RIGHT" = 1 }
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who balanced better?"
 """
 
 

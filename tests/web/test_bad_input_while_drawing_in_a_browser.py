@@ -41,6 +41,7 @@ held_out_seeds = [1, 2]
 seats = ["left", "right"]
 env.id = "voxel:trial"
 env.options = { size = [64, 36], kind = "flat" }
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who dug better?" }]
 [task.keys]
 compose = true
 buttons = [
@@ -52,11 +53,6 @@ pointer = "camera"
 pointer_degrees = 0.25
 bindings = { ArrowDown = "look_down", KeyW = "forward", KeyX = "attack", Enter = "ESC" }
 turns = { look_down = [5, 0] }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who dug better?"
 """
 KNOWS = """
 self.knows = async () => {

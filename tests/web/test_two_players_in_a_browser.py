@@ -28,15 +28,11 @@ held_out_seeds = [1, 2]
 seats = ["left_paddle", "right_paddle"]
 env.id = "pettingzoo:butterfly/cooperative_pong-v6"
 env.options = { kwargs = { ball_speed = 1 } }
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who played better?" }]
 [task.keys]
 buttons = ["UP", "DOWN"]
 bindings = { ArrowUp = "UP", ArrowDown = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who played better?"
 """
 
 

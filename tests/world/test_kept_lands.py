@@ -19,6 +19,8 @@ from interplay.world.terrain import kept
 from interplay.world.terrain.generate import KINDS, Land, generate
 from interplay.world.terrain.kept import KeptLands
 
+pytestmark = pytest.mark.long_proof
+
 CODE = "0123456789abcdef"
 SMALL = (160, 96, 160)
 ARRAYS = ("blocks", "light", "skip", "touched")

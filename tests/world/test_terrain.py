@@ -17,6 +17,8 @@ from interplay.world.terrain import caves, trees
 from interplay.world.terrain.generate import KINDS, MOUTH_REACH, Land, generate, wildlife
 from interplay.world.terrain.ground import SEA
 
+pytestmark = pytest.mark.long_proof
+
 SEEDS = (14169, 95674, 21212, 52216, 5681265)
 """The first held-out seed of each BASALT task, and the one of seven digits."""
 NATURAL = ("default", "plains", "mountains")
