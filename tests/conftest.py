@@ -21,6 +21,7 @@ from execnet import gateway_io
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
+import interplay.record
 from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -140,6 +141,14 @@ def statements_compiled_once(first_engines, empty_tables):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "_migrate", migrate_and_share)
         yield
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An empty data folder, `data` in the test's own folder."""
+    archive = interplay.record.open(tmp_path / "data")
+    yield archive
+    archive.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay import agents, envs
 from interplay.agents import AgentError, Decision, SeatedAgent, check_agent, decide, find, rollout
 from interplay.agents.base import as_agent
@@ -33,13 +32,6 @@ keys.bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
 keys.actions = { "" = 0, "LEFT" = 0, "RIGHT" = 1 }
 questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who?" }]
 """).tasks[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
 
 
 class Watcher:

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.base import AgentError, check_agent
@@ -51,13 +50,6 @@ def file(tmp_path):
 @pytest.fixture
 def pong(file):
     return load_suite(file).tasks[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
 
 
 def sitting(episode) -> dict[str, str]:

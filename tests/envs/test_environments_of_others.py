@@ -1,6 +1,5 @@
 """Environments of others: seats with actions of their own, late agents, one agent and many; odd pictures and rewards."""
 
-from contextlib import closing
 from pathlib import Path
 
 import gymnasium
@@ -56,12 +55,6 @@ keys = { buttons = ["A"], bindings = { KeyA = "A" }, actions = { "" = 0, "A" = 1
 @pytest.fixture
 def late():
     return parse_suite(SUITE).tasks[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    with closing(interplay.record.open(tmp_path / "data")) as archive:
-        yield archive
 
 
 @pytest.mark.filterwarnings("ignore:.*Casting input x")

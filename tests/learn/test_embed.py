@@ -25,11 +25,6 @@ from interplay.learn.embed import EmbedError, embed, read_shard, recordings_in, 
 from interplay.tasks import find  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
     """A folder with a tiny network."""

@@ -102,13 +102,6 @@ def play(
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
-
-
-@pytest.fixture
 def other(tmp_path: Path) -> Iterator[Archive]:
     """Another data folder, to import to."""
     archive = interplay.record.open(tmp_path / "other")

@@ -35,11 +35,6 @@ pytest.importorskip("ale_py")
 pytest.importorskip("numba")
 
 
-@pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return interplay.record.open(tmp_path / "data")
-
-
 def agents_of(archive: Archive, task: str) -> set[str]:
     with archive.database.read() as session:
         return {agent.name for agent in store.entrants(session, task)}

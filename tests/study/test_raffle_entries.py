@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from play_world import STUDY, PlayWorld
 
-import interplay.record
 from interplay.cli import _run
 from interplay.store import Enrolment, RaffleEntry
 from interplay.study import Arrival, StudyError
@@ -17,13 +16,6 @@ from interplay.study.people import People
 from interplay.study.raffle_entries import AddressError, RaffleEntries, read_address
 
 RAFFLE = STUDY.replace('[channels.prolific]\ncodes = { done = "DONE1" }', "[channels.email]\n[raffle]\nwinners = 2\nprize = 25")
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from decimal import Decimal
 from importlib import import_module
 
 import pytest
-from fake_mturk import KEY_ID, SECRET, FakeMTurk
 from fake_prolific import STUDY as PROLIFIC_STUDY
 from fake_prolific import TOKEN, FakeProlific
 from hypothesis import given
@@ -275,14 +274,6 @@ def test_an_empty_study_says_so_and_its_sheet_has_its_header(run, opened):
 
 
 # Paying
-
-
-@pytest.fixture
-def mturk(monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    with FakeMTurk() as platform:
-        yield platform
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 
-import interplay.record
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
@@ -23,14 +22,6 @@ from interplay.tasks import find
 from interplay.web.app import MAX_VIDEO_BYTES, create_app
 
 SEEDS = find(TASK).held_out_seeds
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture

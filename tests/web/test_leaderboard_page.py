@@ -34,14 +34,6 @@ from interplay.web.plots import BANDS_SHOWN, NUM_COLOURS, WIDTH, history
 TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 
 
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
-
-
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     """An archive with 600 answers of people and 80 of a model judge about 17 agents in two tasks."""
