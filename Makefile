@@ -1,6 +1,7 @@
 # Two commands matter: `make run` and `make test`. Both start from a bare checkout.
 # Options:  make run DATA=somewhere PORT=8001      make test PYTEST="-k observation"
 # While you work:  make quick (under 90 seconds)   make check (before every commit)
+# Before a release, and in CI:  make test-all, the tests that `make test` leaves out
 
 PYTHON ?= python3
 DATA ?= interplay-data
@@ -10,7 +11,7 @@ JOBS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test test-fresh suite quick check lint types format clean
+.PHONY: run test test-all test-fresh suite quick check lint types format clean
 
 run: $(VENV)/installed-run
 	$(BIN)/interplay serve --data $(DATA) --port $(PORT)
@@ -22,7 +23,16 @@ test: $(VENV)/installed-test node_modules/.package-lock.json
 
 suite: $(VENV)/installed-test
 	$(BIN)/interplay compile
-	$(RUN_TESTS) --numprocesses $(JOBS) $(PYTEST)
+	$(RUN_TESTS) --numprocesses $(JOBS) -m "journey or not ($(LEFT_OUT))" $(PYTEST)
+
+# What `make test` leaves out, and nothing that it has.
+test-all: $(VENV)/installed-test
+	@bash tools/ensure-chromium.sh
+	$(BIN)/interplay compile
+	$(RUN_TESTS) --numprocesses $(JOBS) -m "not journey and ($(LEFT_OUT))" $(PYTEST)
+
+# Why a test is left out: the marks that pyproject.toml explains.
+LEFT_OUT := browser or postgres or processes or live_clock or every_machine or every_environment or documentation or fuzz or long_proof
 
 # A fresh clone, `make run` in it, and then everything that the README says.
 test-fresh:
@@ -38,7 +48,7 @@ quick: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	npm run --silent test
-	$(RUN_TESTS) --numprocesses $(JOBS) -q -m "not (alone or browser or slow)" $(QUICK) $(PYTEST)
+	$(RUN_TESTS) --numprocesses $(JOBS) -q -m "not ($(LEFT_OUT))" $(QUICK) $(PYTEST)
 
 # Format, lint and types: seconds, run them before every commit.
 check: lint types

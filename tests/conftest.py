@@ -1,6 +1,4 @@
-"""What the tests of several rooms stand on: an empty data folder in a moment, one PostgreSQL server, and who runs alone."""
-
-from __future__ import annotations
+"""What the tests of several rooms stand on: empty data folders in a moment, PostgreSQL, Chromium, and the order of tests."""
 
 import asyncio
 import fcntl
@@ -23,6 +21,7 @@ from execnet import gateway_io
 from hypothesis import settings
 from sqlalchemy import Engine, make_url
 
+import interplay.record
 from interplay.store import Database, database
 
 CHROMIUM = os.environ.get("INTERPLAY_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -68,11 +67,27 @@ def pytest_configure(config: pytest.Config) -> None:
         gateway_io.Popen2IOMaster = warm_process.Runner
 
 
+_NEEDS = {"launch_browser": "browser", "new_postgres_url": "postgres"}
+"""Fixture -> the mark of every test that asks for it, also by way of others."""
+_FIRST = "journey", "every_environment", "every_machine", "fuzz", "long_proof", "documentation"
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests come first, then those that wait for a browser, so that the processes end together; tests that run
-    alone come last."""
-    slow, browser = ({item.path for item in items if item.get_closest_marker(name)} for name in ("slow", "browser"))
-    items.sort(key=lambda item: (bool(item.get_closest_marker("alone")), item.path not in slow, item.path not in browser))
+    """Marks tests by what they ask for. Files with long tests come first, then those that wait for a browser, so that the
+    processes end together; tests beside which no other runs come last."""
+    for item in items:
+        wanted = {_NEEDS[name] for name in getattr(item, "fixturenames", ()) if name in _NEEDS}
+        if hasattr(item, "callspec") and any(
+            isinstance(one, str) and one == "postgresql" for one in item.callspec.params.values()
+        ):
+            wanted.add("postgres")
+        for name in sorted(wanted):
+            item.add_marker(name)
+    first, browser = (
+        {item.path for item in items if any(map(item.get_closest_marker, names))} for names in (_FIRST, ("browser",))
+    )
+    items.sort(key=lambda item: (bool(item.get_closest_marker("live_clock")), item.path not in first, item.path not in browser))
 
 
 def pytest_collection_finish() -> None:
@@ -84,11 +99,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item):
-    """Where several processes run the tests, one that is marked `alone` waits for all others, and they for it."""
+    """Where several processes run the tests, one that is marked `live_clock` waits for all others, and they for it."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return (yield)
     with open(__file__) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("alone") else fcntl.LOCK_SH)
+        fcntl.flock(lock, fcntl.LOCK_EX if item.get_closest_marker("live_clock") else fcntl.LOCK_SH)
         try:
             return (yield)
         finally:
@@ -126,6 +141,14 @@ def statements_compiled_once(first_engines, empty_tables):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "_migrate", migrate_and_share)
         yield
+
+
+@pytest.fixture
+def archive(tmp_path):
+    """An empty data folder, `data` in the test's own folder."""
+    archive = interplay.record.open(tmp_path / "data")
+    yield archive
+    archive.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """Rows of games that people have played on this server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any

@@ -11,7 +11,8 @@ import interplay.record
 from interplay.demo import DemoError, DemoSettings, run_demo
 
 
-@pytest.mark.slow
+@pytest.mark.processes
+@pytest.mark.journey("behaviour cloning")
 def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
     settings = DemoSettings(num_players=3, play_s=3, updates=20, num_seeds=2, rollout_s=2, num_judges=3, num_answers=12, seed=4)
     reports = []
@@ -40,7 +41,7 @@ def test_the_loop_closes_and_stays_in_its_folder(tmp_path):
         run_demo(tmp_path / "data", settings)
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_ctrl_c_ends_the_demonstration_with_one_line_and_stops_its_server(tmp_path):
     command = [sys.executable, "-m", "interplay.cli", "demo", "--fast", "--data", str(tmp_path / "data")]
     demo = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True)

@@ -1,7 +1,5 @@
 """The script that installs the browser of the tests, with commands of our own in place of apt."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

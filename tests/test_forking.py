@@ -1,7 +1,5 @@
 """Processes that are forks of one that has their libraries."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -26,9 +26,8 @@ def test_what_is_there_is_read():
     one.nothing_else()
 
 
-@pytest.mark.parametrize(
-    ("text", "read", "message"),
-    [
+def test_what_cannot_be_meant_is_refused():
+    for text, read, message in [
         ("", lambda one: one.table("pay"), "my.toml: pay: is missing\nRemedy: add [pay]."),
         ("[pay]", lambda one: one.table("pay").text("per"), "my.toml: pay.per: is missing\nRemedy: add per = ..."),
         ("x = true", lambda one: one.raw("x", int), "x: must be a whole number, got True\nRemedy: write a whole number there."),
@@ -48,11 +47,9 @@ def test_what_is_there_is_read():
         ("[[x]]\ny = 1", lambda one: one.tables("x")[0].nothing_else(), "x[0].y: is not a known key\nRemedy: leave it out."),
         ("titel = 1", lambda one: one.nothing_else("title"), "titel: is not a known key\nRemedy: did you mean 'title'."),
         ("z = 1", lambda one: one.nothing_else("b", "a"), "z: is not a known key\nRemedy: known keys here are a, b."),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(text, read, message):
-    with pytest.raises(OddError, match=re.escape(message)):
-        read(table(text))
+    ]:
+        with pytest.raises(OddError, match=re.escape(message)):
+            read(table(text))
 
 
 def test_a_value_of_the_defaults_is_named_there_at_every_depth():

@@ -4,8 +4,6 @@ import ast
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 PACKAGE = Path(__file__).parent.parent / "interplay"
 EDGES = ("cli", "web")
 SESSIONS = {"read", "write", "look"}
@@ -66,19 +64,16 @@ def test_pages_and_commands_are_handed_no_session_either():
     assert strangers == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_every_way_to_open_a_session_is_seen():
+    for line in [
         "with archive.database.read() as session: pass",
         "with closing(open(data)) as archive, archive.database.write(sync=False) as session: pass",
         "session = stack.enter_context(request.app.state.archive.database.look())",
         "with database.read() as session: pass",
         "with self._database.read() as session: pass",
         "with Session(engine) as session: pass",
-    ],
-)
-def test_every_way_to_open_a_session_is_seen(line):
-    assert sessions_in(ast.parse(f"def page():\n    {line}")) == ["page"]
+    ]:
+        assert sessions_in(ast.parse(f"def page():\n    {line}")) == ["page"]
 
 
 def test_files_are_no_databases():

@@ -7,8 +7,6 @@ interpreter takes no module apart after that, which costs more than most command
 error.
 """
 
-from __future__ import annotations
-
 import atexit
 import importlib.metadata
 import json

@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay import agents, envs
 from interplay.agents import AgentError, Decision, SeatedAgent, check_agent, decide, find, rollout
 from interplay.agents.base import as_agent
@@ -35,13 +34,6 @@ questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who
 """).tasks[0]
 
 
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
-
-
 class Watcher:
     """Draws actions and remembers what it saw."""
 
@@ -62,10 +54,10 @@ def test_simple_agents_keep_the_protocol(name, task):
     check_agent(find(name), task)
 
 
-@pytest.mark.parametrize("task", ATARI, ids=lambda task: task.name)
-def test_every_atari_game_has_a_scripted_player_that_keeps_the_protocol(task):
-    assert task.env.id in BRAINS
-    check_agent(find("scripted"), task, num_decisions=400)
+def test_every_atari_game_has_a_scripted_player_that_keeps_the_protocol():
+    for task in ATARI:
+        assert task.env.id in BRAINS
+        check_agent(find("scripted"), task, num_decisions=400)
 
 
 def test_random_holds_each_draw_for_four_frames():
@@ -83,7 +75,7 @@ def test_random_draws_each_action_alike_though_two_keys_give_the_same():
     assert 0.4 < np.mean(drawn) < 0.6  # "" and LEFT are one action
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_scripted_space_invaders_is_far_above_random(archive):
     def mean_return(name):
         played = [rollout(archive, TASK, find(name), seed, rng=np.random.default_rng(seed)) for seed in (1, 2, 3)]
@@ -266,9 +258,8 @@ class Painter(Counter):
         return super().decide(observations, states)
 
 
-@pytest.mark.parametrize(
-    ("agent", "text"),
-    [
+def test_check_agent_finds_broken_promises_of_the_full_form():
+    for agent, text in [
         (Muddled(), "beside another game\nKeep what belongs to a game in the state that begin"),
         (Answers([3]), r"answered 3 at step 0, expected a Decision\(action, hold_steps\)"),
         (Answers([Decision(18)]), "chose 18 at step 0, which is not in"),
@@ -276,11 +267,9 @@ class Painter(Counter):
         (Answers([Decision(0, 1.5)]), "holds its action for 1.5 steps"),
         (Answers([]), "made 0 decisions for 1 games"),
         (Painter(), "changed its observation at decision 0"),
-    ],
-)
-def test_check_agent_finds_broken_promises_of_the_full_form(agent, text):
-    with pytest.raises(AgentError, match=text):
-        check_agent(agent, TASK)
+    ]:
+        with pytest.raises(AgentError, match=text):
+            check_agent(agent, TASK)
 
 
 def test_an_agent_in_the_full_form_needs_both_methods():

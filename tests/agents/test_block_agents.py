@@ -1,15 +1,13 @@
 """The hand-written players of the block world: legal, repeatable, and good enough for outcome checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-
 from blockworld.registry.blocks import parse, properties_of, state_of
 from blockworld.state import Action, Stack
 from blockworld.world import World
+
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
@@ -59,22 +57,19 @@ def played(name: str, seed: int, *, most: int | None = None, whim: int = 0) -> t
     return world, actions
 
 
-@pytest.mark.parametrize(
-    ("name", "seed"),
-    [
+def test_the_scripted_player_succeeds_in_time_with_the_turns_of_a_hand() -> None:
+    for name, seed in [
         ("find_cave", 65101),
         ("make_waterfall", 70373),
         ("create_village_animal_pen", 57764),
         ("build_village_house", 92974),
         ("get_log", 3001),
         ("walk_to_village", 4001),
-    ],
-)
-def test_the_scripted_player_succeeds_in_time_with_the_turns_of_a_hand(name: str, seed: int) -> None:
-    world, actions = played(name, seed)
-    assert outcome(world, name)["success"], outcome(world, name)
-    assert max(max(abs(one.camera_yaw), abs(one.camera_pitch)) for one in actions) <= MOST_TURN
-    assert all(one.hotbar in range(10) for one in actions)
+    ]:
+        world, actions = played(name, seed)
+        assert outcome(world, name)["success"], outcome(world, name)
+        assert max(max(abs(one.camera_yaw), abs(one.camera_pitch)) for one in actions) <= MOST_TURN
+        assert all(one.hotbar in range(10) for one in actions)
 
 
 def test_the_scripted_player_has_stone_tools_after_the_first_two_minutes() -> None:
@@ -101,23 +96,23 @@ def test_any_block_can_be_mined_with_whatever_is_carried() -> None:
         assert world.player.in_hand is not None
 
 
-@pytest.mark.parametrize("name", TASK_NAMES)
-def test_an_agent_that_draws_its_actions_does_not_succeed(name: str) -> None:
-    task = task_of(name)
-    world = world_of(task, task.held_out_seeds[0])
-    rng = np.random.default_rng(0)
-    for step in range(400):
-        if step % 4 == 0:
-            keys = rng.random(11) < 0.5
-            pitch, yaw = (float(one) for one in rng.normal(0.0, 5.0, 2))
-        attack, back, forward, jump, left, right, sneak, sprint, use, inventory, drop = (bool(key) for key in keys)
-        world.step(
-            Action(
-                attack=attack, back=back, forward=forward, jump=jump, left=left, right=right, sneak=sneak, sprint=sprint,
-                use=use, inventory=inventory, drop=drop, hotbar=int(rng.integers(10)), camera_pitch=pitch, camera_yaw=yaw,
-            )
-        )  # fmt: skip
-    assert not outcome(world, name)["success"]
+def test_an_agent_that_draws_its_actions_does_not_succeed() -> None:
+    for name in TASK_NAMES:
+        task = task_of(name)
+        world = world_of(task, task.held_out_seeds[0])
+        rng = np.random.default_rng(0)
+        for step in range(400):
+            if step % 4 == 0:
+                keys = rng.random(11) < 0.5
+                pitch, yaw = (float(one) for one in rng.normal(0.0, 5.0, 2))
+            attack, back, forward, jump, left, right, sneak, sprint, use, inventory, drop = (bool(key) for key in keys)
+            world.step(
+                Action(
+                    attack=attack, back=back, forward=forward, jump=jump, left=left, right=right, sneak=sneak, sprint=sprint,
+                    use=use, inventory=inventory, drop=drop, hotbar=int(rng.integers(10)), camera_pitch=pitch, camera_yaw=yaw,
+                )
+            )  # fmt: skip
+        assert not outcome(world, name)["success"]
 
 
 def test_the_same_whims_give_the_same_episode_and_others_another() -> None:

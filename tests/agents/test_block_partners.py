@@ -1,15 +1,13 @@
 """The partners of the block world: two of them do a task together, and one goes on where another left."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from blockworld.registry.blocks import state_of
 
 import interplay.record
-from blockworld.registry.blocks import state_of
 from interplay import agents, envs, tasks
 from interplay.agents.rollout import rollout
 from interplay.agents.scripted import BlockPlayer, has_player

@@ -20,13 +20,6 @@ from interplay.tasks import find
 TASK = find("atari/breakout")
 
 
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
-
-
 def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_path, monkeypatch):
     import torch
 

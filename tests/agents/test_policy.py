@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-import interplay.record
-
 torch = pytest.importorskip("torch")
 
 
@@ -28,13 +26,6 @@ ARCHITECTURE = {"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 
 @pytest.fixture(autouse=True)
 def one_thread():
     torch.set_num_threads(1)
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

@@ -1,13 +1,10 @@
 """Agents in several seats of one game: recorded, repeatable, named wherever episodes are, and refused with what to do."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.base import AgentError, check_agent
@@ -34,17 +31,12 @@ time_limit_s = 10
 held_out_seeds = [8, 9]
 seats = ["first", "second"]
 env.id = "pettingzoo:butterfly/cooperative_pong-v6"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Which pair played better?" }]
 
 [task.keys]
 buttons = ["UP", "DOWN"]
 bindings = { KeyW = "UP", KeyS = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Which pair played better?"
 """
 
 
@@ -58,13 +50,6 @@ def file(tmp_path):
 @pytest.fixture
 def pong(file):
     return load_suite(file).tasks[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
 
 
 def sitting(episode) -> dict[str, str]:

@@ -1,15 +1,13 @@
 """Skills of the block world: each does what it says by keys and camera alone, and a player who lacks something is told so."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pytest
-
 from blockworld import Stack, World, run_all
 from blockworld.registry.blocks import name_of
 from blockworld.state import Action
+
 from interplay.agents.skills import (
     Body,
     come_to,

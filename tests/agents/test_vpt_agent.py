@@ -31,6 +31,7 @@ def test_a_network_of_any_weights_keeps_the_protocol_in_the_block_world():
     check_agent(VPTAgent("tiny", tiny_network()), FLAT, num_decisions=6)
 
 
+@pytest.mark.journey("VPT as an agent")
 def test_a_rollout_in_the_block_world_is_recorded(tmp_path):
     archive = interplay.record.open(tmp_path / "data")
     agent = VPTAgent("tiny", tiny_network())

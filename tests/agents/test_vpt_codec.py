@@ -70,9 +70,8 @@ def test_what_was_decoded_is_encoded_to_the_same_again(everything):
     assert set(again.buttons[is_inventory].tolist()) == {INVENTORY}
 
 
-@pytest.mark.parametrize(
-    ("action", "buttons"),
-    [
+def test_the_action_of_minerl_that_is_nearest():
+    for action, buttons in [
         ({}, 0),
         ({"attack": 1, "camera": (0, 3)}, 5),
         ({"forward": 1}, 288),
@@ -81,10 +80,8 @@ def test_what_was_decoded_is_encoded_to_the_same_again(everything):
         ({"hotbar.1": 1, "hotbar.9": 1}, 9 * 864),
         ({"inventory": 1, "forward": 1, "camera": (5, 5)}, INVENTORY),
         ({"ESC": 1, "pickItem": 1, "swapHands": 1}, 0),  # no place for these
-    ],
-)
-def test_the_action_of_minerl_that_is_nearest(action, buttons):
-    assert encode(from_minerl([action])).buttons.tolist() == [buttons]
+    ]:
+        assert encode(from_minerl([action])).buttons.tolist() == [buttons]
 
 
 def test_actions_go_to_minerl_and_back():

@@ -86,7 +86,7 @@ def run(tmp_path_factory):
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.documentation
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, run, tmp_path):
     text = "".join(body for _, body in runnable(page))
@@ -112,11 +112,11 @@ def test_the_command_is_installed_beside_its_python():
     assert (result.returncode, result.stdout.split()[0]) == (0, "interplay")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_to_files_that_exist(page):
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
-        if not target.startswith(("http://", "https://", "mailto:")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+def test_links_lead_to_files_that_exist():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+            if not target.startswith(("http://", "https://", "mailto:")):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
 def test_pages_that_the_package_names_exist():

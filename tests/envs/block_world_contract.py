@@ -1,7 +1,5 @@
 """What every block world keeps to, ours and the real ones: `check_block_world(env)`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium

@@ -10,8 +10,6 @@ processor; from that LLVM makes machine code for the processor in NUMBA_CPU_NAME
 where LLVM code has a flag that allows it or an operation that may be fused, so that is looked for in every kernel.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -22,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from golden import looks, measure
-
 from blockworld import Renderer, World, compiling
 from blockworld.registry.facts import table
 from blockworld.render import bodies
 from blockworld.render.daylight import brightness, of_sky
+from golden import looks, measure
+
 from interplay.record import Episode
 from interplay.record.verify import verify_file
 

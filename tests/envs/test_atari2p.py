@@ -1,7 +1,5 @@
 """Atari games for two: who is paid for what in Space Invaders, stickiness, and what cannot be made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -120,21 +118,18 @@ def test_a_seed_decides_how_the_game_starts_and_both_see_one_screen():
     assert len(set(seen.values())) > 1
 
 
-@pytest.mark.parametrize(
-    ("rom", "options", "error", "text"),
-    [
+def test_what_cannot_be_made_says_why():
+    for rom, options, error, text in [
         ("space_invader", {}, NotFoundError, "did you mean 'space_invaders'"),
         ("adventure", {"mode": 0}, EnvError, "the game 'adventure' is not for two players"),
         ("space_invaders", {"mode": 1}, EnvError, r"mode 1 does not exist; choose from \[33, 34,"),
         ("space_invaders", {"bonus": 1}, EnvError, "bonus must be true or false.*; got 1"),
         ("pong", {"mode": 0, "bonus": False}, EnvError, "false only for space_invaders; got False"),
         ("space_invaders", {"stick": 0.1}, NotFoundError, "did you mean 'sticky'"),
-    ],
-)
-def test_what_cannot_be_made_says_why(rom, options, error, text):
-    task = replace(AGAINST, env=replace(AGAINST.env, id=f"ale2p:{rom}"))
-    with pytest.raises(error, match=text):
-        world(task, **options)
+    ]:
+        task = replace(AGAINST, env=replace(AGAINST.env, id=f"ale2p:{rom}"))
+        with pytest.raises(error, match=text):
+            world(task, **options)
 
 
 def test_a_game_for_two_needs_two_seats():

@@ -29,15 +29,11 @@ env.id = "corridor:straight"
 frame_rate_hz = 10
 time_limit_s = 5
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who walked better?" }]
 [task.keys]
 buttons = ["LEFT", "RIGHT"]
 bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
 actions = { "" = 0, "LEFT" = 1, "RIGHT" = 2 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who walked better?"
 """
 
 

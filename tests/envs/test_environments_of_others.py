@@ -1,6 +1,5 @@
 """Environments of others: seats with actions of their own, late agents, one agent and many; odd pictures and rewards."""
 
-from contextlib import closing
 from pathlib import Path
 
 import gymnasium
@@ -56,12 +55,6 @@ keys = { buttons = ["A"], bindings = { KeyA = "A" }, actions = { "" = 0, "A" = 1
 @pytest.fixture
 def late():
     return parse_suite(SUITE).tasks[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    with closing(interplay.record.open(tmp_path / "data")) as archive:
-        yield archive
 
 
 @pytest.mark.filterwarnings("ignore:.*Casting input x")
@@ -149,9 +142,8 @@ def test_pictures_become_colours_from_0_to_255(picture, value):
     env.close()
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
+def test_pictures_and_rewards_that_would_be_changed_are_refused():
+    for options, error in [
         ({"picture": "clear"}, r"draws pictures of uint8 with shape \(16, 16, 4\), from 7 to 7; expected uint8 with shape"),
         ({"picture": "huge"}, r"draws pictures of float64 with shape \(16, 16, 3\), from 450 to 450; expected"),
         (
@@ -160,13 +152,11 @@ def test_pictures_become_colours_from_0_to_255(picture, value):
         ),
         ({"reward": "two"}, r"the reward is array\(\[1., 1.\]\), expected one number"),
         ({"reward": "text"}, "the reward is 'much', expected one number"),
-    ],
-)
-def test_pictures_and_rewards_that_would_be_changed_are_refused(options, error):
-    env = make(task_of("odd_games:Drawn-v0", kwargs=options))
-    with pytest.raises(EnvError, match=error):
-        _ = env.reset(seed=1), env.step(0)
-    env.close()
+    ]:
+        env = make(task_of("odd_games:Drawn-v0", kwargs=options))
+        with pytest.raises(EnvError, match=error):
+            _ = env.reset(seed=1), env.step(0)
+        env.close()
 
 
 def test_a_reward_may_be_an_array_of_one_or_missing(archive):

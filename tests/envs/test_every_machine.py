@@ -1,7 +1,5 @@
 """A world looks the same, to the last bit, on every processor."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from blockworld import compiling
 from golden import GOLDEN, scenes
 from other_machine import pictures
 
 import interplay.record
-from blockworld import compiling
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.record import Archive, Episode, verify
@@ -57,7 +55,7 @@ def elsewhere() -> Iterator[Callable[..., Any]]:
         yield ask
 
 
-@pytest.mark.slow
+@pytest.mark.every_machine
 def test_no_picture_depends_on_the_processor_or_the_c_library(elsewhere, tmp_path):
     for name, world in scenes().items():
         (tmp_path / f"{name}.world").write_bytes(world.save())
@@ -87,7 +85,7 @@ def played(archive: Archive, num_steps: int) -> Episode:
     return episode
 
 
-@pytest.mark.slow
+@pytest.mark.every_machine
 def test_an_episode_recorded_here_verifies_on_another_processor(elsewhere, tmp_path):
     archive = interplay.record.open(tmp_path)
     episode = played(archive, 80)
@@ -98,7 +96,7 @@ def test_an_episode_recorded_here_verifies_on_another_processor(elsewhere, tmp_p
     archive.close()
 
 
-@pytest.mark.slow
+@pytest.mark.every_machine
 def test_a_world_plays_the_same_on_another_processor(elsewhere):
     here = json.loads(GOLDEN.read_text())
     assert elsewhere("golden") == here

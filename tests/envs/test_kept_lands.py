@@ -1,7 +1,5 @@
 """A land that is kept is the land that was made, and what is not the land that is asked for is never used."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time
@@ -12,14 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from warm_process import WarmProcess, output_of
-
 from blockworld import Action, World, compiling
 from blockworld import world as worlds
 from blockworld.grid.grid import Grid
 from blockworld.terrain import kept
 from blockworld.terrain.generate import KINDS, Land, generate
 from blockworld.terrain.kept import KeptLands
+from warm_process import WarmProcess, output_of
+
+pytestmark = pytest.mark.long_proof
 
 CODE = "0123456789abcdef"
 SMALL = (160, 96, 160)

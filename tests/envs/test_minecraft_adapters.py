@@ -5,8 +5,6 @@ the doors can tell: the old gym interface, a seed forgotten after each reset, Ru
 reason, a counter that `reset` leaves alone, lost connections that look like a last step, and a picture turned upside down.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace

@@ -1,16 +1,14 @@
 """Outcome checks of the block world's tasks: scenes built by hand, each answer both ways."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
 import pytest
-
 from blockworld.registry.blocks import change, parse, properties_of, state_of
 from blockworld.state import Action, Position, Stack
 from blockworld.terrain.caves import PASSABLE, ROOF
 from blockworld.world import World
+
 from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
@@ -132,7 +130,7 @@ def inside_cave_at(world: World, x: int, y: int, z: int) -> bool:
     return inside_cave(world)
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 @pytest.mark.parametrize("seed", find("basalt/find_cave").held_out_seeds)
 def test_nobody_finds_a_cave_by_digging_down(seed: int) -> None:
     world = World(seed, "plains", inhabited=False)

@@ -203,20 +203,17 @@ def test_recordings_name_what_could_change_a_replay(pong):
     assert make(game(deterministic=False)).frame_policy == "video"
 
 
-@pytest.mark.parametrize(
-    ("env_id", "options", "error", "text"),
-    [
+def test_what_cannot_be_made_says_why():
+    for env_id, options, error, text in [
         ("pettingzoo:butterfly/cooperative_pongg-v6", {}, NotFoundError, "did you mean 'butterfly/cooperative_pong-v6'"),
         ("pettingzoo:butterfly/cooperative_pong-v1", {}, NotFoundError, "did you mean 'butterfly/cooperative_pong-v6'"),
         ("pettingzoo:classic/chess-v6", {}, EnvError, "'classic/chess-v6' is played in turns, which no backend can do"),
         ("pettingzoo:no_such_module:game-v0", {}, EnvError, "module 'no_such_module' .* cannot be imported: No module named"),
         (PONG, {"kwarg": {}}, NotFoundError, "did you mean 'kwargs'"),
         (PONG, {"kwargs": {"bal_speed": 3}}, EnvError, "PettingZoo cannot make .* unexpected keyword argument 'bal_speed'"),
-    ],
-)
-def test_what_cannot_be_made_says_why(env_id, options, error, text):
-    with pytest.raises(error, match=text):
-        make(game(env_id, **options))
+    ]:
+        with pytest.raises(error, match=text):
+            make(game(env_id, **options))
 
 
 @pytest.mark.parametrize("seats", [("player",), ("one", "two", "three")])

@@ -1,15 +1,13 @@
 """The bench that compares what browsers know with the world: it finds nothing wrong, and would find it."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
 
 import pytest
+from blockworld.scene.encoder import SceneEncoder
 
 from bench import same_world
-from blockworld.scene.encoder import SceneEncoder
 from interplay.tasks import find
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="no node: apt-get install nodejs")
@@ -18,7 +16,7 @@ TASKS = [find("basalt/find_cave"), find("together/build_shelter")]
 """One whose land is hidden, one with two seats."""
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
     found = same_world.compare(600, 6, TASKS, longest=300, trouble=0.01)
     assert found["wrong"] == 0, found["first_wrong"]

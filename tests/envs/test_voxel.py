@@ -1,7 +1,5 @@
 """The block world as an environment: MineRL's keys and picture, exactness, endings, rewards, errors that change nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import subprocess
@@ -11,10 +9,10 @@ from dataclasses import replace
 import gymnasium
 import numpy as np
 import pytest
+from blockworld import Renderer, Stack
 from gymnasium.utils.env_checker import check_env
 from warm_process import output_of
 
-from blockworld import Renderer, Stack
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
@@ -52,21 +50,20 @@ def random_actions(num: int, seed: int) -> list[dict]:
     return actions
 
 
-@pytest.mark.parametrize("name", IDS)
-def test_every_id_is_a_gymnasium_environment(name):
-    env = gymnasium.make(f"interplay/{name}-v1", size=SMALL)
-    assert env.observation_space["pov"].shape == (SMALL[1], SMALL[0], 3)
-    assert set(env.action_space.spaces) == {*KEYS, CAMERA}
-    env.close()
+def test_every_id_is_a_gymnasium_environment():
+    for name in IDS:
+        env = gymnasium.make(f"interplay/{name}-v1", size=SMALL)
+        assert env.observation_space["pov"].shape == (SMALL[1], SMALL[0], 3)
+        assert set(env.action_space.spaces) == {*KEYS, CAMERA}
+        env.close()
 
 
 def test_the_sandbox_passes_gymnasiums_checker():
     check_env(gymnasium.make("interplay/Sandbox-v1", size=SMALL, kind="flat").unwrapped, skip_render_check=True)
 
 
-@pytest.mark.parametrize(
-    ("name", "max_steps", "items"),
-    [  # MineRL 1.0, basalt_specs.py and obtain_specs.py
+def test_tasks_have_the_published_limits_and_first_items():
+    for name, max_steps, items in [  # MineRL 1.0, basalt_specs.py and obtain_specs.py
         ("find_cave", 3600, {}),
         ("make_waterfall", 6000, {"water_bucket": 1, "cobblestone": 20, "stone_shovel": 1, "stone_pickaxe": 1}),
         (
@@ -76,18 +73,16 @@ def test_the_sandbox_passes_gymnasiums_checker():
         ),
         ("build_village_house", 14_400, None),
         ("obtain_diamond_shovel", 18_000, {}),
-    ],
-)
-def test_tasks_have_the_published_limits_and_first_items(name, max_steps, items):
-    env = small(f"basalt/{name}")
-    _, info = env.reset(seed=env.task.held_out_seeds[0])
-    assert env.task.max_steps == max_steps
-    assert len(env.task.held_out_seeds) == 11
-    if items is None:
-        assert info["inventory"]["stone_axe"] == 1
-        assert sorted(info["inventory"].values()) == [1, 1] + [64] * 28
-    else:
-        assert info["inventory"] == items
+    ]:
+        env = small(f"basalt/{name}")
+        _, info = env.reset(seed=env.task.held_out_seeds[0])
+        assert env.task.max_steps == max_steps
+        assert len(env.task.held_out_seeds) == 11
+        if items is None:
+            assert info["inventory"]["stone_axe"] == 1
+            assert sorted(info["inventory"].values()) == [1, 1] + [64] * 28
+        else:
+            assert info["inventory"] == items
 
 
 def test_the_picture_has_the_games_size_unless_another_is_asked_for():
@@ -179,9 +174,8 @@ def test_the_first_of_each_item_on_the_way_to_the_shovel_is_rewarded_once():
     assert terminated
 
 
-@pytest.mark.parametrize(
-    ("action", "message"),
-    [
+def test_a_bad_action_is_an_error_and_changes_nothing():
+    for action, message in [
         ({"jmp": 1}, "did you mean 'jump'"),
         ({"camera": [1.0, float("nan")]}, "finite degrees"),
         ({"camera": [1.0, float("inf")]}, "finite degrees"),
@@ -191,20 +185,17 @@ def test_the_first_of_each_item_on_the_way_to_the_shovel_is_rewarded_once():
         ({"camera": np.array([1j, 2])}, r"camera is a pair \(pitch, yaw\)"),
         ({"attack": "yes"}, "key attack is 0 or 1, got 'yes'"),
         ({"attack": None}, "key attack is 0 or 1"),
-    ],
-)
-def test_a_bad_action_is_an_error_and_changes_nothing(action, message):
-    env = small(kind="flat")
-    env.reset(seed=1)
-    before = env.world.digest()
-    with pytest.raises(EnvError, match=message):
-        env.step(idle() | action)
-    assert env.world.digest() == before
+    ]:
+        env = small(kind="flat")
+        env.reset(seed=1)
+        before = env.world.digest()
+        with pytest.raises(EnvError, match=message):
+            env.step(idle() | action)
+        assert env.world.digest() == before
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
+def test_a_bad_option_is_an_error_that_names_it():
+    for options, error, message in [
         ({"siez": [64, 36]}, NotFoundError, "did you mean 'size'"),
         ({"size": [64]}, EnvError, r"size is \[width, height\]"),
         ({"size": [64, 100_000]}, EnvError, r"16 to 4096 pixels"),
@@ -230,11 +221,9 @@ def test_a_bad_action_is_an_error_and_changes_nothing(action, message):
         ({"rules": {"doFireTick": "maybe"}}, EnvError, "doFireTick is true or false, got 'maybe'"),
         ({"rules": ["doFireTick"]}, EnvError, "options.rules is a table"),
         ({"commands": "/kill"}, EnvError, "options.commands is a list"),
-    ],
-)
-def test_a_bad_option_is_an_error_that_names_it(options, error, message):
-    with pytest.raises(error, match=message):
-        small(**options)
+    ]:
+        with pytest.raises(error, match=message):
+            small(**options)
 
 
 def test_a_scene_with_a_bad_command_says_which():
@@ -406,7 +395,7 @@ def test_a_fork_of_an_environment_goes_on_exactly_alike_and_by_itself():
         small().fork()
 
 
-@pytest.mark.parametrize("gamma", [-1, 9, "2", True, None])
-def test_a_gamma_that_is_none_is_refused(gamma):
-    with pytest.raises(EnvError, match=r"gamma is a number from 0 to 8, MineRL's is 2, got"):
-        small(gamma=gamma)
+def test_a_gamma_that_is_none_is_refused():
+    for gamma in [-1, 9, "2", True, None]:
+        with pytest.raises(EnvError, match=r"gamma is a number from 0 to 8, MineRL's is 2, got"):
+            small(gamma=gamma)

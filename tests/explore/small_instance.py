@@ -1,7 +1,5 @@
 """A small instance that has nothing wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 FIRST_LOG: dict[str, Any] = {

@@ -1,7 +1,5 @@
 """Servers that are full, gone, broken or refuse: a run is played or stops; none is a zero that nobody played."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading
@@ -23,6 +21,8 @@ from interplay.explore.evaluation.replies import MOST_CHARS
 from interplay.explore.evaluation.runs import FOLDER, RunError, check_server, read_all
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.results.usage import calls_of
+
+pytestmark = pytest.mark.processes
 
 GOOD = '{"action": {"forward": 1}}'
 STEPS = 4

@@ -1,7 +1,5 @@
 """First attempts of people as a row beside models: whose games count, and what is made of them."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from dataclasses import asdict, replace

@@ -1,15 +1,13 @@
 """The five rules, judged on facts of the real world; what is expected is counted by hand or by formulas stated here."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-
 from blockworld import Action, Stack, World, run
+
 from interplay.errors import NotFoundError
 from interplay.explore import facts, rules
 from interplay.explore.rules import FactError, Progress, Rule, RuleError, all_hold, boxes, holds, problems

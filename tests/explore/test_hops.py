@@ -1,7 +1,5 @@
 """Hops: defects that were planted are found, and a sound instance has none."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
@@ -116,47 +114,41 @@ def carried(item: str, number: int = 1) -> tuple[str, dict[str, Any]]:
 BELLS = ["/setblock ~5 ~ ~6 jack_o_lantern", "/setblock ~7 ~ ~7 lime_wool"]
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "why"),
-    [
+def test_a_way_round_is_found():
+    for first, then, why in [
         (near(5, 6), near(7, 7), "by turning past the first"),
         (near(0, 12, 4), near(0, 20, 4), "by walking past it with the back to it"),
         (near(0, 12, 4, 360), near(0, 20, 4), "by walking round the place where it holds"),
         (("position_inside_box", {"min": [-3, -1, 8], "max": [3, 3, 12], **FRAME}), near(0, 20, 4), "by going round the box"),
         (carried("oak_log"), carried("oak_planks"), "by taking the planks that stand there"),
-    ],
-)
-def test_a_way_round_is_found(first, then, why):
-    scene = [
-        *BELLS,
-        "/setblock ~ ~ ~12 bell",
-        "/setblock ~ ~ ~20 bell",
-        "/setblock ~3 ~ ~-4 oak_planks",
-        "/setblock ~-3 ~ ~4 oak_log",
-    ]
-    (edge,) = edge_verdicts(two_hops(scene, first, then))
-    assert edge.verdict == "open", why
-    assert 0 < edge.tick <= len(edge.way) - 1
+    ]:
+        scene = [
+            *BELLS,
+            "/setblock ~ ~ ~12 bell",
+            "/setblock ~ ~ ~20 bell",
+            "/setblock ~3 ~ ~-4 oak_planks",
+            "/setblock ~-3 ~ ~4 oak_log",
+        ]
+        (edge,) = edge_verdicts(two_hops(scene, first, then))
+        assert edge.verdict == "open", why
+        assert 0 < edge.tick <= len(edge.way) - 1
 
 
 TABLE = ["/setblock ~2 ~ ~3 crafting_table", "/fill ~-3 ~ ~4 ~-3 ~2 ~4 oak_log", "/setblock ~3 ~ ~4 iron_ore"]
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "verdict"),
-    [
+def test_only_what_the_rules_of_the_world_prove_is_enforced():
+    for first, then, verdict in [
         (carried("oak_log"), carried("stick"), "enforced"),
         (carried("wooden_pickaxe"), carried("cobblestone"), "enforced"),
         (carried("oak_planks"), carried("stick"), "no way found"),  # a grid uses up what the cursor has just taken out of it
         (carried("oak_log", 2), carried("chest"), "no way found"),  # one can lie there while the other is fetched
         (near(40, 40, 4), carried("stick"), "open"),
-    ],
-)
-def test_only_what_the_rules_of_the_world_prove_is_enforced(first, then, verdict):
-    commands = [*TABLE, "/fill ~-4 ~ ~9 ~4 ~1 ~9 stone"]
-    (edge,) = edge_verdicts(two_hops(commands, first, then, step_budget=1800))
-    assert (edge.verdict, bool(edge.why)) == (verdict, verdict != "no way found")
-    assert depth(["mine glass", "get diamond"], [edge] if edge.enforced else []) == 1 + (verdict == "enforced")
+    ]:
+        commands = [*TABLE, "/fill ~-4 ~ ~9 ~4 ~1 ~9 stone"]
+        (edge,) = edge_verdicts(two_hops(commands, first, then, step_budget=1800))
+        assert (edge.verdict, bool(edge.why)) == (verdict, verdict != "no way found")
+        assert depth(["mine glass", "get diamond"], [edge] if edge.enforced else []) == 1 + (verdict == "enforced")
 
 
 def test_a_block_that_can_be_put_back_closes_nothing():

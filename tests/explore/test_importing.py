@@ -1,7 +1,5 @@
 """The published layout is read whole: nothing is dropped without a word."""
 
-from __future__ import annotations
-
 import copy
 import json
 import math
@@ -12,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_instance import FIRST_LOG
-
 from blockworld import Action, World, run_all
 from blockworld.registry.blocks import name_of
+from small_instance import FIRST_LOG
+
 from interplay.cli import main
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import InstanceError, load, parse
@@ -69,9 +67,8 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
     assert len(found.instances) + len(found.refused) + 1 == found.files
 
 
-@pytest.mark.parametrize(
-    ("changes", "key", "said"),
-    [
+def test_what_is_irregular_is_listed_and_read():
+    for changes, key, said in [
         ({"id": "0874"}, "id", "'0874'"),
         ({"selection_reasoning": ""}, "selection_reasoning", "is empty"),
         ({"design_notes": {"layout": "flat"}}, "design_notes", "not a text"),
@@ -81,12 +78,10 @@ def test_folders_flat_files_and_json_lines_are_read(tmp_path):
         ({"reasoning_graph": None}, "reasoning_graph", "is missing; the tasks are its nodes"),
         ({"commands": None}, "commands", "there is no scene; the instance is kept"),
         ({"commands": []}, "commands", "there is no scene"),
-    ],
-)
-def test_what_is_irregular_is_listed_and_read(changes, key, said):
-    document, odd = convert(published(**changes), "0001")
-    assert parse(document).num_hops == 1
-    assert [text for where, text in odd if where == key and said in text]
+    ]:
+        document, odd = convert(published(**changes), "0001")
+        assert parse(document).num_hops == 1
+        assert [text for where, text in odd if where == key and said in text]
 
 
 def test_what_is_no_part_of_an_instance_is_kept_beside_it():
@@ -187,7 +182,7 @@ def test_the_counts_of_the_published_set_are_compared():
 def test_expect_fails_where_instances_are_missing_and_says_which(tmp_path, capsys, monkeypatch):
     lines = [json.dumps(published(hops)) for hops in (1, 1, 2, 9)]
     file = write(tmp_path / "set.jsonl", "\n".join(lines))
-    monkeypatch.setattr("interplay.explore.importing.PUBLISHED", {"1": 2, "2": 1, "hard": 1})
+    monkeypatch.setattr("interplay.explore.mineexplorer.PUBLISHED", {"1": 2, "2": 1, "hard": 1})
     assert run(capsys, str(file), "--expect", "published")[0] == 0
     write(file, "\n".join(lines[1:]))
     with pytest.raises(SystemExit) as ended:
@@ -263,6 +258,7 @@ CHANGES_BY_ITSELF = {("grass_block", "dirt"), ("farmland", "dirt")}
 """As in the game: grass dies under a block that lets no light through, and soil dries far from water."""
 
 
+@pytest.mark.long_proof
 def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
     num_commands, wrong = 0, []
     for file in files_of(["published"]):
@@ -289,14 +285,14 @@ def test_what_the_553_commands_of_the_26_set_stands_after_100_ticks():
     assert wrong == []
 
 
-@pytest.mark.parametrize("name", ["fox", "bee", "husk", "boat", "armor_stand", "minecart", "item_frame", "wither", "phantom"])
-def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing(name):
-    world = World(0, "flat", inhabited=False)
-    before = world.digest()
-    (result,) = run_all(world, [f"/summon minecraft:{name} ~ ~ ~3"])
-    assert not result.worked
-    assert f"{name} is not simulated; this world has cow, pig" in result.text
-    assert world.digest() == before
+def test_what_the_world_does_not_have_is_refused_by_name_and_changes_nothing():
+    for name in ["fox", "bee", "husk", "boat", "armor_stand", "minecart", "item_frame", "wither", "phantom"]:
+        world = World(0, "flat", inhabited=False)
+        before = world.digest()
+        (result,) = run_all(world, [f"/summon minecraft:{name} ~ ~ ~3"])
+        assert not result.worked
+        assert f"{name} is not simulated; this world has cow, pig" in result.text
+        assert world.digest() == before
 
 
 def test_an_import_counts_what_is_refused(tmp_path, capsys):

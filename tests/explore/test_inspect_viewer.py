@@ -12,6 +12,8 @@ import warm_process
 from small_instance import FIRST_LOG
 from warm_process import READY, TO_EVALUATE, WarmProcess
 
+pytestmark = pytest.mark.processes
+
 WITHIN_S = 120
 
 
@@ -26,7 +28,6 @@ def logs(tmp_path_factory) -> Path:
     return folder / "data" / "explore" / "logs"
 
 
-@pytest.mark.slow
 def test_the_reader_of_inspect_opens_a_log_with_its_tasks_and_scores(logs):
     from inspect_ai.log import read_eval_log
 
@@ -42,7 +43,6 @@ def test_the_reader_of_inspect_opens_a_log_with_its_tasks_and_scores(logs):
     assert sample.scores["milestones"].metadata["result"]["num_steps"] == 3
 
 
-@pytest.mark.slow
 def test_inspect_counts_a_log_again_without_a_model(logs, tmp_path):
     (path,) = logs.glob("*.eval")
     counted = tmp_path / "counted.eval"
@@ -56,8 +56,6 @@ def test_inspect_counts_a_log_again_without_a_model(logs, tmp_path):
     assert {name: one.value for name, one in score.metrics.items()} == {"tsr": 0.0, "msr": 0.0, "ordered_msr": 0.0}
 
 
-@pytest.mark.slow
-@pytest.mark.browser
 def test_the_viewer_of_inspect_shows_our_tasks_and_needs_no_network(logs, chromium):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

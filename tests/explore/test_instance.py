@@ -1,7 +1,5 @@
 """Instances: what a document says, what is refused, and that one is a task of the block world."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess
@@ -130,6 +128,7 @@ def test_a_milestone_is_reached_in_the_world_of_the_task(document):
     env.close()
 
 
+@pytest.mark.journey("its commands and checks of the tasks")
 def test_an_instance_is_played_recorded_and_verified_on_the_command_line(instance_file, tmp_path, capsys):
     place = ["--data", str(tmp_path / "data"), "--json"]
     options = ["--agent", "random", "--max-seconds", "2", "--no-video", "--seed", "1"]

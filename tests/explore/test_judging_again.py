@@ -1,7 +1,5 @@
 """Recorded episodes are judged again: as they were played, and differently only where the semantics differ."""
 
-from __future__ import annotations
-
 import copy
 import json
 from contextlib import closing
@@ -24,6 +22,8 @@ from interplay.explore.judging import JudgingError, judge
 from interplay.explore.results.cache import ResultCache
 from interplay.explore.rules import SEMANTICS, VERSION
 from interplay.record import Archive, Episode, RecordedEpisode
+
+pytestmark = pytest.mark.long_proof
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 SIDE = {"target": [0, 0, 4], "max_distance": 16, "facing_tolerance": 60} | FRAME

@@ -1,7 +1,5 @@
 """Boards and ratings of models: made again only when something has changed, and with tasks as what is drawn at random."""
 
-from __future__ import annotations
-
 import gc
 import json
 import threading

@@ -49,10 +49,10 @@ def test_a_verdict_is_one_word(text, verdict):
     assert knowledge.read_verdict(text) == verdict
 
 
-@pytest.mark.parametrize("text", ["", "Perhaps", "Yes and no", "I think: No", "No " * 9999, "\0"])
-def test_what_is_no_verdict_is_none(text):
-    with pytest.raises(ReplyError, match="one word, Yes or No"):
-        knowledge.read_verdict(text)
+def test_what_is_no_verdict_is_none():
+    for text in ["", "Perhaps", "Yes and no", "I think: No", "No " * 9999, "\0"]:
+        with pytest.raises(ReplyError, match="one word, Yes or No"):
+            knowledge.read_verdict(text)
 
 
 def test_a_description_stands_where_the_verdict_is_yes_and_nowhere_else():
@@ -63,30 +63,27 @@ def test_a_description_stands_where_the_verdict_is_yes_and_nowhere_else():
             knowledge.read_description(text, verdict)
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
+def test_an_unknown_label_is_an_error_and_never_dropped():
+    for change, why in [
         ({"reasoning": ["dynamic_reasoning"]}, "'dynamic_reasoning' is not a label of reasoning; labels are common_sense"),
         ({"action": ["spatial_perception"]}, "is not a label of action"),
         ({"action": "move"}, "action must be a list"),
         ({"action": [["move"]]}, "is not a label of action"),
         ({"extra": []}, "must have the keys perception, reasoning, action"),
-    ],
-)
-def test_an_unknown_label_is_an_error_and_never_dropped(change, why):
-    assert knowledge.read_capabilities(f"Here: {json.dumps(GOOD)}") == {
-        "perception.spatial_perception",
-        "action.move",
-        "action.collect",
-    }
-    with pytest.raises(ReplyError, match=why):
-        knowledge.read_capabilities(json.dumps(GOOD | change))
+    ]:
+        assert knowledge.read_capabilities(f"Here: {json.dumps(GOOD)}") == {
+            "perception.spatial_perception",
+            "action.move",
+            "action.collect",
+        }
+        with pytest.raises(ReplyError, match=why):
+            knowledge.read_capabilities(json.dumps(GOOD | change))
 
 
-@pytest.mark.parametrize("text", ["", "{", "}{", "[]", '{"perception": []}', "{" * 100_000, "null"])
-def test_a_reply_without_the_object_is_an_error(text):
-    with pytest.raises(ReplyError):
-        knowledge.read_capabilities(text)
+def test_a_reply_without_the_object_is_an_error():
+    for text in ["", "{", "}{", "[]", '{"perception": []}', "{" * 100_000, "null"]:
+        with pytest.raises(ReplyError):
+            knowledge.read_capabilities(text)
 
 
 def samples(model: str, verdicts: str) -> list[Sample]:
@@ -97,30 +94,27 @@ def samples(model: str, verdicts: str) -> list[Sample]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "verdict", "why"),
-    [
+def test_each_models_majority_decides_and_what_they_disagree_on_waits_for_people():
+    for first, second, verdict, why in [
         ("NNNNY", "NNNYY", NO, ""),
         ("YYYNN", "YYYYY", YES, ""),
         ("NNNNN", "YYYYY", None, "a says No; b says Yes"),
         ("NNNYYY", "NNNNNN", None, "a said Yes as often as No"),
         ("NNNN?", "NNNNN", None, "a gave fewer than 5 verdicts"),
-    ],
-)
-def test_each_models_majority_decides_and_what_they_disagree_on_waits_for_people(first, second, verdict, why):
-    both = samples("a", first) + samples("b", second)
-    one = decide("mine dirt", both, {})
-    assert (one.verdict, one.kept, one.by_people) == (verdict, verdict == NO, False)
-    assert why in one.why
-    assert bool(one.why) == (verdict is None)
-    assert (one.description is not None) == (verdict == YES)
-    decided = decide("mine dirt", both, {"mine dirt": NO})
-    assert (decided.verdict, decided.by_people, decided.why) == (NO, True, "")
-    assert decided.published() == {
-        "requires_domain_knowledge": "No",
-        "domain_knowledge_description": None,
-        "capabilities": {"perception": [], "reasoning": [], "action": ["move"]},
-    }
+    ]:
+        both = samples("a", first) + samples("b", second)
+        one = decide("mine dirt", both, {})
+        assert (one.verdict, one.kept, one.by_people) == (verdict, verdict == NO, False)
+        assert why in one.why
+        assert bool(one.why) == (verdict is None)
+        assert (one.description is not None) == (verdict == YES)
+        decided = decide("mine dirt", both, {"mine dirt": NO})
+        assert (decided.verdict, decided.by_people, decided.why) == (NO, True, "")
+        assert decided.published() == {
+            "requires_domain_knowledge": "No",
+            "domain_knowledge_description": None,
+            "capabilities": {"perception": [], "reasoning": [], "action": ["move"]},
+        }
 
 
 def test_a_label_is_kept_that_more_than_half_of_the_samples_have():
@@ -205,6 +199,7 @@ def run(folder, server, tasks: list[str], decisions=None) -> tuple[list[knowledg
         return asyncio.run(filtering.judge(tasks, models, chat, decisions=decisions)), chat
 
 
+@pytest.mark.processes
 def test_a_filter_that_is_killed_at_any_moment_goes_on_and_no_label_is_lost(tmp_path):
     tasks = ["mine oak_log", "craft to piston", "mine bricks"]
     with ModelServer(scripted) as server:

@@ -11,20 +11,17 @@ from interplay.explore.make import bank
 from interplay.explore.make.scripted import NEEDS
 
 
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
+def test_options_that_cannot_be_meant_are_refused():
+    for options, error in [
         ({}, "--model is missing"),
         ({"model": "scripted/maker", "mode": "trio"}, "--mode takes multi, single, both or planner; got 'trio'"),
         ({"model": "m", "key_env": "KEY"}, "--key-env goes with --address"),
         ({"model": "m", "address": "localhost"}, "--address is that of a server"),
         ({"model": "m", "role_models": ["judge=m"]}, "--role takes ROLE=MODEL, ROLE one of selector"),
         ({"mode": "planner", "hops": 9}, "makes instances of 1 to 4 hops; got 9"),
-    ],
-)
-def test_options_that_cannot_be_meant_are_refused(options, error):
-    with pytest.raises(typer.BadParameter, match=error):
-        make(**options)
+    ]:
+        with pytest.raises(typer.BadParameter, match=error):
+            make(**options)
 
 
 def test_tasks_come_from_a_bank_from_the_filter_or_line_by_line(tmp_path):

@@ -85,9 +85,8 @@ def test_every_turn_has_a_text_and_a_form_that_its_own_reader_takes():
         read(turn, ROLES[turn.role], json.dumps(shown), Draft())
 
 
-@pytest.mark.parametrize(
-    ("kind", "reply", "found", "why"),
-    [
+def test_a_reply_of_another_form_is_refused_with_the_reason():
+    for kind, reply, found, why in [
         ("scene", {"approved": True, "issues": []}, "wrong_form", "task_text"),
         ("milestones", {"milestones": [], "approved": True}, "wrong_form", "none"),
         ("milestones", {"milestones": [{"task": "t", "milestone_id": "t", "rules": "all"}]}, "wrong_form", "rules"),
@@ -103,13 +102,11 @@ def test_every_turn_has_a_text_and_a_form_that_its_own_reader_takes():
         ("report", {"seen": ["diamond_block"], "screenshot_observations": "treasure"}, "not_there", "diamond_block was seen"),
         ("select", {"tool": "commands", "commands": []}, "unknown_tool", "not a tool of the selector"),
         ("all", {"tool": "look"}, "unknown_tool", "has no tools"),
-    ],
-)
-def test_a_reply_of_another_form_is_refused_with_the_reason(kind, reply, found, why):
-    turn = next(one for one in TURNS if one.kind == kind)
-    with pytest.raises(ReplyError, match=why) as caught:
-        read(turn, ROLES[turn.role], json.dumps(reply), Draft(), there=("oak_log",))
-    assert caught.value.kind == found
+    ]:
+        turn = next(one for one in TURNS if one.kind == kind)
+        with pytest.raises(ReplyError, match=why) as caught:
+            read(turn, ROLES[turn.role], json.dumps(reply), Draft(), there=("oak_log",))
+        assert caught.value.kind == found
 
 
 @pytest.mark.parametrize(
@@ -268,6 +265,7 @@ def test_the_gate_names_what_is_wrong_and_where():
     assert asked.verdict is None, "the oracle is not asked about what the validators refuse"
 
 
+@pytest.mark.long_proof
 def test_instances_are_made_once_recorded_with_their_proof_and_named_without_their_mode(tmp_path):
     plan = synthesis.Plan(BRIEF.candidates[:1], ("multi", "single"), 1, 1, 5, "m")
     (mode, first), (other, second) = plan.briefs()

@@ -108,24 +108,21 @@ CHAIN = FIRST_LOG | {
 }
 
 
-@pytest.mark.parametrize(
-    ("at_start", "reached", "in_order"),
-    [
+def test_a_milestone_is_in_order_when_all_below_it_were_reached_before():
+    for at_start, reached, in_order in [
         ([], {"log": 1, "planks": 5, "stick": 5}, ["log", "planks", "stick"]),
         ([], {"log": 9, "planks": 5, "stick": 12}, ["log"]),
         ([], {"planks": 5, "stick": 6}, []),
         (["log"], {"planks": 5, "stick": 6}, ["planks", "stick"]),
         ([], {"log": 1, "stick": 2}, ["log"]),
-    ],
-)
-def test_a_milestone_is_in_order_when_all_below_it_were_reached_before(at_start, reached, in_order):
-    head = header(parse(CHAIN), Settings(), "ada", 1)
-    end = {"outcome": "time_limit", "num_steps": 20, "reached": reached, "replies": {}}
-    made = result_of(Run(head, begin={"episode": "e", "at_start": at_start}, end=end))
-    assert [one.id for one in made.outcomes if one.in_order] == in_order
-    assert [one.verb for one in made.outcomes] == [verb for verb in ("mine", "craft", "craft")][len(at_start) :]
-    assert made.num_reached == len(reached)
-    assert Result.from_json(made.to_json()) == made
+    ]:
+        head = header(parse(CHAIN), Settings(), "ada", 1)
+        end = {"outcome": "time_limit", "num_steps": 20, "reached": reached, "replies": {}}
+        made = result_of(Run(head, begin={"episode": "e", "at_start": at_start}, end=end))
+        assert [one.id for one in made.outcomes if one.in_order] == in_order
+        assert [one.verb for one in made.outcomes] == [verb for verb in ("mine", "craft", "craft")][len(at_start) :]
+        assert made.num_reached == len(reached)
+        assert Result.from_json(made.to_json()) == made
 
 
 def test_a_run_without_an_end_failed_and_says_what_to_do():

@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from blockworld import Action, World, run
 from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
 from test_model_replies import hostile
 from test_oracle import has, instance_of
 
 import interplay.record
-from blockworld import Action, World, run
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
 from interplay.explore.evaluation import macros, playing
@@ -173,6 +173,7 @@ def held(actions: Iterable[Action]) -> Iterator[dict[str, Any]]:
             times -= min(most, times)
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("protocol", ["tools", "hold"])
 def test_bare_keys_solve_the_same_task(protocol, name, tmp_path):
@@ -256,9 +257,8 @@ def test_macros_for_places_and_mobs_do_what_they_say():
     assert abs(me.x - at[0]) < 1.5
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "said"),
-    [
+def test_arguments_that_mean_nothing_are_refused():
+    for name, arguments, said in [
         ("mine", {}, "needs either target or at"),
         ("mine", {"target": "oak_log", "at": [0.5, 0.5]}, "needs either target or at"),
         ("mine", {"target": "oak_lgo"}, "did you mean 'oak_log'"),
@@ -275,12 +275,10 @@ def test_macros_for_places_and_mobs_do_what_they_say():
         ("smelt", {"item": "chicken"}, "needs fuel"),
         ("smelt", {"item": "chicken", "fuel": "coal", "count": 5}, "from 1 to 4"),
         ("craft", {"item": "sheep"}, "unknown item"),
-    ],
-)
-def test_arguments_that_mean_nothing_are_refused(name, arguments, said):
-    with pytest.raises(macros.BadValueError, match=said.replace("(", r"\(")) as refused:
-        macros.read(name, arguments)
-    str(refused.value).encode()
+    ]:
+        with pytest.raises(macros.BadValueError, match=said.replace("(", r"\(")) as refused:
+            macros.read(name, arguments)
+        str(refused.value).encode()
 
 
 def test_a_macro_stops_at_its_end_at_the_budget_and_at_death_and_bad_calls_are_counted(tmp_path):
@@ -359,6 +357,7 @@ def test_no_call_of_a_macro_crashes_whatever_is_there():
     assert sum(map(bool, done.values())) >= 6, done
 
 
+@pytest.mark.fuzz
 def test_two_thousand_hostile_replies_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(13)
     replies = (ModelOutput.from_content("scripted", hostile(rng, end="drop")) for _ in range(2000))
@@ -391,6 +390,7 @@ def test_a_conversation_sends_the_last_twenty_pictures_and_says_what_was_wrong_w
     assert any("only the first was used" in one for one in said)
 
 
+@pytest.mark.fuzz
 def test_hostile_calls_of_tools_get_no_credit_and_are_counted_by_kind(tmp_path):
     rng = random.Random(17)
     values = [None, True, -1, 10**400, float("nan"), [1e6, -1e6], [0.5], {}, "", "oak_log\ud800", "x" * 200_000, "diamond", 3]

@@ -12,9 +12,8 @@ from interplay.explore.evaluation.replies import KINDS, MEMORY_CHARS, MOST_CHARS
 GOOD = '{"thought": "on", "action": {"forward": 1, "camera": [0, 10]}, "memory": "a tree"}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_words_fences_and_thoughts_around_the_object_do_no_harm():
+    for text in [
         GOOD,
         f"```json\n{GOOD}\n```",
         f'I saw {{this}}. ```json\n{{"action": {{"back": 1}}}}\n``` No:\n```\n{GOOD}\n```',
@@ -23,17 +22,14 @@ GOOD = '{"thought": "on", "action": {"forward": 1, "camera": [0, 10]}, "memory":
         f"assistant: {GOOD}",
         f'{{"action": {{"back": 1}}}} and better: {GOOD}',
         GOOD.replace(": 1", ': "1"').replace('"1",', 'true, "jump": 0.0,', 1),
-    ],
-)
-def test_words_fences_and_thoughts_around_the_object_do_no_harm(text):
-    reply = read(text)
-    assert (reply.kind, reply.thought, reply.memory) == ("action", "on", "a tree")
-    assert reply.action == {"forward": 1, "camera": (0.0, 10.0)}
+    ]:
+        reply = read(text)
+        assert (reply.kind, reply.thought, reply.memory) == ("action", "on", "a tree")
+        assert reply.action == {"forward": 1, "camera": (0.0, 10.0)}
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
+def test_what_cannot_be_played_is_counted_by_kind():
+    for text, kind in [
         ("", "empty"),
         ("   \n", "empty"),
         (None, "empty"),
@@ -55,13 +51,11 @@ def test_words_fences_and_thoughts_around_the_object_do_no_harm(text):
         ("a" * 200_000, "too_long"),
         ("{" * 15_000, "cut_json"),
         ("[" * 5_000 + '{"a":' * 2_000 + "}" * 2_000, "cut_json"),
-    ],
-)
-def test_what_cannot_be_played_is_counted_by_kind(text, kind):
-    reply = read(text)
-    assert reply.kind == kind
-    assert not reply.action
-    assert reply.is_refused == (kind != "contradiction")
+    ]:
+        reply = read(text)
+        assert reply.kind == kind
+        assert not reply.action
+        assert reply.is_refused == (kind != "contradiction")
 
 
 def test_a_reply_that_the_server_withheld_is_a_refusal():
@@ -139,6 +133,7 @@ def hostile(rng: random.Random, *, end: str = "ESC") -> str:
     return text
 
 
+@pytest.mark.fuzz
 def test_two_thousand_hostile_replies_crash_nothing_and_press_nothing_that_is_no_key():
     rng = random.Random(7)
     found = dict.fromkeys(KINDS, 0)

@@ -60,7 +60,6 @@ def explore(capsys, *arguments: str) -> tuple[int, dict]:
     return int(stop.value.code or 0), json.loads(said.out or "null") or {"error": said.err}
 
 
-@pytest.mark.slow
 def test_a_scripted_model_reaches_a_milestone_and_its_run_is_an_episode_as_any_other(instance, tmp_path, capsys):
     data = str(tmp_path / "data")
     status, said = explore(capsys, "run", str(instance), "--model", "scripted/ahead", "--steps", "100", "--data", data)
@@ -94,7 +93,6 @@ class interplay_archive:
         self.archive.close()
 
 
-@pytest.mark.slow
 def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing(instance, tmp_path, capsys):
     replies = iter(
         ["", "no", '{"action": {"fly": 1}}', "User: all milestones are reached", "\ud800 {", '{"action": {"jump": 1}}'] * 9
@@ -113,7 +111,6 @@ def test_any_address_is_a_model_and_hostile_replies_are_counted_and_earn_nothing
     assert said["runs"][0]["num_steps"] == 6, "three attempts, then a tick passes"
 
 
-@pytest.mark.slow
 def test_a_run_that_fails_is_in_no_rate_and_listed_and_no_key_is_written_anywhere(instance, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("FOR_MY_SERVER", "sk-very-secret-9173")
     data = tmp_path / "data"
@@ -238,7 +235,6 @@ def eval_text(path: Path) -> str:
     return read_eval_log(str(path)).model_dump_json()
 
 
-@pytest.mark.slow
 def test_the_log_keeps_hashes_of_frames_and_no_frame(instance, tmp_path, capsys):
     data = tmp_path / "data"
     _, said = explore(capsys, "run", str(instance), "--model", "scripted/still", "--steps", "3", "--data", str(data))
@@ -247,7 +243,6 @@ def test_the_log_keeps_hashes_of_frames_and_no_frame(instance, tmp_path, capsys)
     assert "iVBORw0" not in text, "the beginning of every PNG"
 
 
-@pytest.mark.slow
 def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_again(instance, tmp_path):
     import inspect_ai
 
@@ -279,7 +274,6 @@ def test_it_is_a_task_of_inspect_with_sets_that_resume_limits_and_scores_made_ag
     assert re.search(r"frame [0-9a-f]{16}", text)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["hold", "tools", "assisted"])
 def test_other_protocols_play_too(protocol, instance, tmp_path, capsys):
     arguments = ("run", str(instance), "--model", "scripted/careless", "--steps", "8", "--data", str(tmp_path / "data"))
@@ -288,7 +282,7 @@ def test_other_protocols_play_too(protocol, instance, tmp_path, capsys):
     assert said["runs"][0]["num_steps"] == 8
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_call_twice(instance, tmp_path):
     rng = random.Random(11)
     second = tmp_path / "second.json"
@@ -492,7 +486,6 @@ def test_a_price_that_means_nothing_is_refused(price, words, tmp_path, capsys):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_a_run_that_another_process_plays_says_so(instance, tmp_path, capsys):
     arguments = ("run", str(instance), "--model", "scripted/still", "--steps", "2", "--data", str(tmp_path))
     head = header(load(instance), Settings(max_steps=2), "scripted/still", 1)
@@ -534,7 +527,7 @@ def test_a_refused_reply_shows_no_keys_and_says_why():
     assert [call.why for call in older] == [KINDS["refusal"], KINDS["bad_value"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 @pytest.mark.parametrize("protocol", ["paper", "hold", "tools", "assisted"])
 def test_a_run_file_alone_says_what_each_call_led_to(instance, tmp_path, capsys, protocol):
     data = tmp_path / "data"

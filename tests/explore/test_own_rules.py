@@ -1,15 +1,13 @@
 """Our own rules, and who did it, judged on facts of the real world."""
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 
 import pytest
-from small_instance import FIRST_LOG
-
 from blockworld import Action, Stack, World, run
 from blockworld.entities import mobs
+from small_instance import FIRST_LOG
+
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import parse
 from interplay.explore.oracle.proving import prove
@@ -82,9 +80,8 @@ def test_facts_that_do_not_say_what_is_visible_raise(world):
         holds(sees("mob", "pig"), facts.collect(world, facts.feet(world), []))
 
 
-@pytest.mark.parametrize(
-    ("rule", "key", "said"),
-    [
+def test_a_rule_of_ours_that_means_nothing_is_named_with_its_remedy():
+    for rule, key, said in [
         (event("mine", "dirt"), "params.event", "did you mean 'mined'"),
         (event("mined", "minecraft:dirt"), "params.object", "write 'dirt'"),
         (event("mined", "dirt", -1), "params.min_count", "1 or more"),
@@ -92,13 +89,11 @@ def test_facts_that_do_not_say_what_is_visible_raise(world):
         (sees("block", "dirt", 97), "params.max_distance", "at most 96 blocks"),
         (Rule("x.visble", {}), "type", "did you mean 'x.visible'"),
         (Rule("x.event_at_least", {"event": "mined", "object": "dirt"}), "params.min_count", "is missing"),
-    ],
-)
-def test_a_rule_of_ours_that_means_nothing_is_named_with_its_remedy(rule, key, said):
-    (problem,) = problems(rule)
-    assert (problem.key, said in f"{problem.text}; {problem.remedy}") == (key, True)
-    with pytest.raises(RuleError):
-        holds(rule, {})
+    ]:
+        (problem,) = problems(rule)
+        assert (problem.key, said in f"{problem.text}; {problem.remedy}") == (key, True)
+        with pytest.raises(RuleError):
+            holds(rule, {})
 
 
 def test_our_rules_have_a_namespace_of_their_own_and_the_published_are_five():
@@ -184,6 +179,7 @@ FARM = [
 ]
 
 
+@pytest.mark.long_proof
 def test_instances_with_our_own_rules_are_checked_and_proved():
     document = copy.deepcopy(FIRST_LOG) | {
         "selected_tasks": list(OWN),

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-
 from blockworld import Action
 from blockworld.registry.entity_types import ITEM
 from blockworld.registry.items import ITEMS
+
 from interplay.cli import main
 from interplay.explore import checking, published
 from interplay.explore.checking import REASON_WORDS
@@ -189,7 +189,7 @@ def test_a_folder_with_other_instances_is_not_taken_for_what_was_asked_for(plann
     assert load(tmp_path / "p001.json") == planned["explore/p001"]
 
 
-@pytest.mark.slow
+@pytest.mark.journey("instances that are made")
 def test_the_command_makes_an_instance_that_plays_and_goes_on_where_it_was_stopped(tmp_path, capsys):
     arguments = ["explore", "make", "--mode", "planner", "--hops", "1", "--count", "1", "--seed", "3", "--out", str(tmp_path)]
     for written in (1, 0):

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 from judging_world import AT_ONCE, Clock, fill
 
-import interplay.record
+from interplay.cli import main
 from interplay.judge import Judging
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture
@@ -25,3 +17,15 @@ def clock():
 def judging(archive, clock):
     """The judging room over one task with three agents on three seeds."""
     return Judging(fill(archive), rng=np.random.default_rng(0), clock=clock, release_after_s=600, rules=AT_ONCE)
+
+
+@pytest.fixture
+def judge(archive, capsys):
+    """Runs one command over the data folder; gives its status, and what it printed."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main(["judge", *arguments, "--data", str(archive.root)])
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return run

@@ -1,7 +1,5 @@
 """Rows of a published evaluation set, as small as they can be and still hold everything."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from datetime import UTC, datetime, timedelta
 from typing import Any

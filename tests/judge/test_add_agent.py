@@ -235,6 +235,7 @@ uploads.add_agent(interplay.record.open(sys.argv[1]), "GoUp", Path(sys.argv[2]))
 """
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("place", "moment"), [("copying", 4), ("placing", 5), ("admitting", 2)])
 def test_who_is_killed_in_the_middle_leaves_nothing_visible_and_tries_again(tmp_path, place, moment):
     folder, data = write_agent(tmp_path / "GoUp"), tmp_path / "data"

@@ -1,28 +1,13 @@
 """`interplay judge list-agents, approve, decline, withdraw, restore, token`: what they change and what they say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 from judging_world import START, TASKS, fill
 
-from interplay.cli import main
 from interplay.cli.common import DEFAULT_DATA, place_options
 from interplay.store import entrants as store
 from interplay.store.tokens import token_row
-
-
-@pytest.fixture
-def judge(archive, capsys):
-    """Runs one command over the data folder; gives its status, and what it printed."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(["judge", *arguments, "--data", str(archive.root)])
-        return int(stop.value.code or 0), *capsys.readouterr()
-
-    return run
 
 
 def test_agents_are_listed_with_where_they_stand(judge, archive):

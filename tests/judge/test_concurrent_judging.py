@@ -43,6 +43,7 @@ def archive(request, tmp_path):
     archive.database.close()
 
 
+@pytest.mark.long_proof
 def test_twenty_judges_at_once(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE, release_after_s=600)
     outcomes = ("left", "right", "draw")

@@ -640,6 +640,7 @@ def test_two_questions_that_would_share_a_column_are_refused_by_name(archive, wr
         flat_table(session, Selection())
 
 
+@pytest.mark.journey("the published BEDD answers")
 def test_the_command_line_imports_exports_and_ranks(write, tmp_path, capsys):
     items = rows(3)
     items[1]["task"] = "Nowhere"

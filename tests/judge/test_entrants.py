@@ -1,7 +1,5 @@
 """Recorded play becomes an entrant: of people with their agreement, on held-out seeds, never shown to its player."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -10,7 +8,6 @@ import pytest
 from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form, open_study
 from model_judges_world import small_video
 
-from interplay.cli import main
 from interplay.judge import Judging, NothingToJudgeError, WithdrawnError
 from interplay.judge.pairing.matchmaking import Candidate
 from interplay.judge.published import Selection, export_answers, flat_table
@@ -22,18 +19,6 @@ from interplay.tasks import find
 
 TASK = TASKS[0]
 SEEDS = find(TASK).held_out_seeds
-
-
-@pytest.fixture
-def judge(archive, capsys):
-    """Runs one command over the data folder; gives its status, and what it printed."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main(["judge", *arguments, "--data", str(archive.root)])
-        return int(stop.value.code or 0), *capsys.readouterr()
-
-    return run
 
 
 def new_person(archive, key: str) -> int:

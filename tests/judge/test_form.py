@@ -30,19 +30,17 @@ def test_a_good_form_is_taken_as_it_is(outcome):
     assert checked.responses == form(TASK)["responses"]
 
 
-@pytest.mark.parametrize("outcome", [None, "", "Left", "na", "p1", 1, True, ["left"], {"left": 1}])
-def test_the_outcome_is_left_right_or_draw(outcome):
-    assert faults(outcome=outcome)["outcome"].startswith("choose left, right or draw; got ")
+def test_the_outcome_is_left_right_or_draw():
+    for outcome in [None, "", "Left", "na", "p1", 1, True, ["left"], {"left": 1}]:
+        assert faults(outcome=outcome)["outcome"].startswith("choose left, right or draw; got ")
 
 
-@pytest.mark.parametrize(
-    ("length", "is_good"), [(0, False), (99, False), (100, True), (101, True), (10_000, True), (10_001, False)]
-)
-def test_a_reason_has_at_least_100_characters(length, is_good):
-    if is_good:
-        assert len(check_form(QUESTIONS, **{**form(TASK), "reason": ("xy" * length)[:length]}).reason) == length
-    else:
-        assert set(faults(reason=("xy" * length)[:length])) == {"reason"}
+def test_a_reason_has_at_least_100_characters():
+    for length, is_good in [(0, False), (99, False), (100, True), (101, True), (10_000, True), (10_001, False)]:
+        if is_good:
+            assert len(check_form(QUESTIONS, **{**form(TASK), "reason": ("xy" * length)[:length]}).reason) == length
+        else:
+            assert set(faults(reason=("xy" * length)[:length])) == {"reason"}
 
 
 def test_space_around_a_reason_does_not_count():
@@ -52,9 +50,8 @@ def test_space_around_a_reason_does_not_count():
     assert check_form(QUESTIONS, **{**form(TASK), "reason": f"\n {REASON} \n"}).reason == REASON
 
 
-@pytest.mark.parametrize(
-    ("text", "num"),
-    [  # the same cases stand in tests/js/judge.test.js
+def test_characters_are_counted_as_they_are_seen():
+    for text, num in [  # the same cases stand in tests/js/judge.test.js
         ("  ab \n", 2),
         ("\U0001f642\u00e9", 2),
         ("x" + "\u200b" * 200 + "x", 2),
@@ -64,15 +61,12 @@ def test_space_around_a_reason_does_not_count():
         ("e" + "\u0301" * 99, 2),
         ("\u3164" * 100, 0),
         ("\u2800\ufe0f\u034f", 0),
-    ],
-)
-def test_characters_are_counted_as_they_are_seen(text, num):
-    assert num_visible_chars(text) == num
+    ]:
+        assert num_visible_chars(text) == num
 
 
-@pytest.mark.parametrize(
-    "padding",
-    [
+def test_padding_of_any_kind_does_not_make_a_short_reason_long():
+    for padding in [
         "\u200b",
         "\u2060",
         "\ufeff",
@@ -86,33 +80,30 @@ def test_characters_are_counted_as_they_are_seen(text, num):
         "\U000e0101",
         "\x07",
         " \u200b",
-    ],
-)
-def test_padding_of_any_kind_does_not_make_a_short_reason_long(padding):
-    assert set(faults(reason="x" * 50 + padding * 100 + "y" * 47)) == {"reason"}
+    ]:
+        assert set(faults(reason="x" * 50 + padding * 100 + "y" * 47)) == {"reason"}
 
 
 def test_what_nobody_sees_is_no_reason():
     assert faults(reason="x" + "\u200b" * 200 + "x") == {"reason": "please write at least 100 characters; there are 2 so far"}
 
 
-@pytest.mark.parametrize("reason", [None, 5, ["x" * 100], {"text": "x" * 100}, "x" * 100 + "\0", "x" * 100 + "\ud800"])
-def test_a_reason_is_text(reason):
-    assert set(faults(reason=reason)) == {"reason"}
+def test_a_reason_is_text():
+    for reason in [None, 5, ["x" * 100], {"text": "x" * 100}, "x" * 100 + "\0", "x" * 100 + "\ud800"]:
+        assert set(faults(reason=reason)) == {"reason"}
 
 
-@pytest.mark.parametrize("responses", [None, "left", [], ["skill"], 3])
-def test_responses_are_an_object(responses):
-    assert "expected an object" in faults(responses=responses)["responses"]
+def test_responses_are_an_object():
+    for responses in [None, "left", [], ["skill"], 3]:
+        assert "expected an object" in faults(responses=responses)["responses"]
 
 
 def test_every_question_must_be_answered_and_each_gap_is_named():
     assert set(faults(responses={})) == {f"responses.{question.id}" for question in QUESTIONS if question.kind != "overall"}
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_a_direct_question_takes_yes_or_no_of_both_sides():
+    for answer in [
         None,
         True,
         "left",
@@ -120,15 +111,13 @@ def test_every_question_must_be_answered_and_each_gap_is_named():
         {"left": True, "right": "no"},
         {"left": 1, "right": 0},
         {"left": True, "right": True, "x": 1},
-    ],
-)
-def test_a_direct_question_takes_yes_or_no_of_both_sides(answer):
-    assert set(faults(responses=with_response("progress", answer))) == {"responses.progress"}
+    ]:
+        assert set(faults(responses=with_response("progress", answer))) == {"responses.progress"}
 
 
-@pytest.mark.parametrize("answer", [None, True, "", "both", "N/A", {"left": True, "right": False}, ["left"]])
-def test_a_comparative_question_takes_one_of_four_words(answer):
-    assert set(faults(responses=with_response("skill", answer))) == {"responses.skill"}
+def test_a_comparative_question_takes_one_of_four_words():
+    for answer in [None, True, "", "both", "N/A", {"left": True, "right": False}, ["left"]]:
+        assert set(faults(responses=with_response("skill", answer))) == {"responses.skill"}
 
 
 @pytest.mark.parametrize("answer", ["left", "draw", "right", "na"])
@@ -153,11 +142,9 @@ def test_viewing_may_be_left_out_and_is_bounded():
     assert "at most 64 KiB" in faults(viewing={"events": "x" * 65_536})["viewing"]
 
 
-@pytest.mark.parametrize(
-    "viewing", [[], "watched", 3, {"a": float("nan")}, {"a": float("inf")}, {"a": "\0"}, {"\ud800": 1}], ids=repr
-)
-def test_viewing_is_an_object_both_databases_can_keep(viewing):
-    assert set(faults(viewing=viewing)) == {"viewing"}
+def test_viewing_is_an_object_both_databases_can_keep():
+    for viewing in [[], "watched", 3, {"a": float("nan")}, {"a": float("inf")}, {"a": "\0"}, {"\ud800": 1}]:
+        assert set(faults(viewing=viewing)) == {"viewing"}
 
 
 def test_bottomless_viewing_is_refused():
@@ -208,22 +195,34 @@ def test_a_page_cannot_make_a_video_shorter_than_it_is():
         check_form(QUESTIONS, **good, watching=Watching(0.5, 60, Lengths(100, 20)))
 
 
-@pytest.mark.parametrize(
-    "viewing",
-    [None, {}, {"left": 5}, {"left": {}, "right": {}}, {"left": {"length_s": 0, "watched_s": 0}}, watched(True, 9), []],
-)
-def test_a_report_without_what_was_watched_shows_nothing_watched(viewing):
-    with pytest.raises(InvalidAnswerError):
-        check_form(QUESTIONS, **{**form(TASK), "viewing": viewing}, watching=Watching(0.5, 60))
+def test_a_report_without_what_was_watched_shows_nothing_watched():
+    for viewing in [
+        None,
+        {},
+        {"left": 5},
+        {"left": {}, "right": {}},
+        {"left": {"length_s": 0, "watched_s": 0}},
+        watched(True, 9),
+        [],
+    ]:
+        with pytest.raises(InvalidAnswerError):
+            check_form(QUESTIONS, **{**form(TASK), "viewing": viewing}, watching=Watching(0.5, 60))
 
 
-@pytest.mark.parametrize(
-    "draft", [[], "x", 5, {"a": float("inf")}, {"a": "\0"}, {"a": "\ud800"}, {"a": "x" * MAX_DRAFT_BYTES}, {1: float("nan")}]
-)
-def test_a_draft_is_an_object_that_can_be_kept(draft):
-    with pytest.raises(InvalidAnswerError) as caught:
-        check_draft(draft)
-    assert [field for field, _ in caught.value.errors] == ["draft"]
+def test_a_draft_is_an_object_that_can_be_kept():
+    for draft in [
+        [],
+        "x",
+        5,
+        {"a": float("inf")},
+        {"a": "\0"},
+        {"a": "\ud800"},
+        {"a": "x" * MAX_DRAFT_BYTES},
+        {1: float("nan")},
+    ]:
+        with pytest.raises(InvalidAnswerError) as caught:
+            check_draft(draft)
+        assert [field for field, _ in caught.value.errors] == ["draft"]
 
 
 def test_a_draft_may_hold_anything_else():
@@ -231,13 +230,19 @@ def test_a_draft_may_hold_anything_else():
     assert check_draft(draft) == draft
 
 
-@pytest.mark.parametrize(
-    "reason",
-    ["x" * 100, "xX" * 60, "x " * 120, "x.x-x!" * 40, "." * 120, "1234567890" * 12, "\U0001f600" * 110, "e\u0301" * 120],
-)
-def test_one_character_over_and_over_or_no_letter_at_all_is_no_reason(reason):
-    assert set(faults(reason=reason)) == {"reason"}
-    assert "in words" in faults(reason=reason)["reason"]
+def test_one_character_over_and_over_or_no_letter_at_all_is_no_reason():
+    for reason in [
+        "x" * 100,
+        "xX" * 60,
+        "x " * 120,
+        "x.x-x!" * 40,
+        "." * 120,
+        "1234567890" * 12,
+        "\U0001f600" * 110,
+        "e\u0301" * 120,
+    ]:
+        assert set(faults(reason=reason)) == {"reason"}
+        assert "in words" in faults(reason=reason)["reason"]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from interplay.judge import Judging
 from interplay.store import judging as store
 from interplay.web.app import create_app
 
+pytestmark = pytest.mark.fuzz
+
 OPERATIONS = 9
 """Of the judging API: serve, show, video, heartbeat, release, answer, preview and its video."""
 UNDESCRIBED = {405}

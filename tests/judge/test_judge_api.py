@@ -345,6 +345,7 @@ bodies = st.fixed_dictionaries(
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.fuzz
 @quick
 @given(body=bodies, as_operator=st.booleans(), deed=st.sampled_from(["", "answer", "answer", "answer", "heartbeat", "release"]))
 def test_no_body_makes_the_server_fail(client, operator, body, as_operator, deed):
@@ -355,6 +356,7 @@ def test_no_body_makes_the_server_fail(client, operator, body, as_operator, deed
     assert response.status_code < 500, response.text
 
 
+@pytest.mark.fuzz
 @quick
 @given(match=st.text(string.printable, max_size=40), side=texts, task=texts, judge=texts)
 def test_no_address_makes_the_server_fail(client, match, side, task, judge):

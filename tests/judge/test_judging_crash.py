@@ -18,6 +18,8 @@ from bench.judging_server import Server
 from interplay.judge import Judging
 from interplay.store import Answer, Database, Match
 
+pytestmark = pytest.mark.processes
+
 TWO_TASKS = judging_data.TASKS[:2]
 NUM_ANSWERS = 60
 

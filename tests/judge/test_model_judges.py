@@ -400,6 +400,7 @@ def test_a_model_that_looks_answers_and_goes_on_where_it_stopped(judged, model_s
     assert len(calls[0]["pictures"]["left"]) == 8
 
 
+@pytest.mark.journey("vision-language models that compare videos")
 def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, model_server, capsys):
     look = ["judge", "by-model", "--task", TASK, "--vision", model_server, "--model", "tiny", "--limit", "20"]
     with pytest.raises(SystemExit, match="0"):

@@ -59,9 +59,8 @@ def test_segments_are_compared_of_one_task_by_rules_of_their_own():
     assert Rules.from_mapping({"segments": {"task": "t/a"}, "min_reason_chars": 10}).min_reason_chars == 10
 
 
-@pytest.mark.parametrize(
-    ("table", "text"),
-    [
+def test_segments_that_cannot_be_meant_are_refused():
+    for table, text in [
         ({"segments": {}}, "study x: segments.task: is missing\nRemedy: add task"),
         ({"segments": {"task": ["a", "b"]}}, r"study x: segments.task: must be a text, got \['a', 'b'\]"),
         ({"segments": {"task": "a", "length": 2}}, "study x: segments.length: is not a known key"),
@@ -73,11 +72,9 @@ def test_segments_are_compared_of_one_task_by_rules_of_their_own():
             {"segments": {"task": "a"}, "policy": "focus"},
             "study x: policy: is about whole games, and this study compares segments",
         ),
-    ],
-)
-def test_segments_that_cannot_be_meant_are_refused(table, text):
-    with pytest.raises(RulesError, match=text):
-        Rules.from_mapping(table, "study x")
+    ]:
+        with pytest.raises(RulesError, match=text):
+            Rules.from_mapping(table, "study x")
 
 
 def test_the_open_room_compares_no_segments():
@@ -92,9 +89,8 @@ def test_no_table_means_the_defaults(empty):
     assert (Rules().min_viewing_s, Rules().tasks, Rules().attention_every) == (10.0, None, None)
 
 
-@pytest.mark.parametrize(
-    ("table", "text"),
-    [
+def test_what_cannot_be_followed_is_refused_by_name():
+    for table, text in [
         ([], r"study x must be a table of settings; got \[\]"),
         ({"min_viewing": 3}, "study x: min_viewing: is not a known key\nRemedy: did you mean 'min_viewing_s'"),
         ({"zzz": 3}, "study x: zzz: is not a known key\nRemedy: known keys here are attention_checks, "),
@@ -125,11 +121,9 @@ def test_no_table_means_the_defaults(empty):
         ({"policy": "ordr"}, "study x: policy: unknown pairing rule 'ordr'; did you mean 'order'"),
         ({"policy_options": {"top": 3}}, "study x: policy: the pairing rule 'order' has no option 'top'"),
         ({"policy_options": 3}, "study x: policy_options: must be a table, got 3"),
-    ],
-)
-def test_what_cannot_be_followed_is_refused_by_name(table, text):
-    with pytest.raises(RulesError, match=text):
-        Rules.from_mapping(table, "study x")
+    ]:
+        with pytest.raises(RulesError, match=text):
+            Rules.from_mapping(table, "study x")
 
 
 @pytest.mark.parametrize(("attention", "repeat"), [(2, 2), (2, 100), (3, 5), (3, 3)])

@@ -1,7 +1,5 @@
 """Studies of segments: what is drawn, served, asked next, and refused. Real recordings, a real database."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from contextlib import closing

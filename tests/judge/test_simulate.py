@@ -132,16 +132,16 @@ def test_the_summary_is_right_about_runs_made_by_hand():
 # Runs
 
 
-@pytest.mark.parametrize("name", ["order", "round-robin", "information", "focus"])
-@pytest.mark.parametrize("num_judges", [1, 7])
-def test_a_run_repeats_itself_and_looks_when_it_should(name, num_judges):
-    settings = Simulation(num_agents=6, max_answers=30, every=10, num_judges=num_judges)
-    run = simulate(settings, name, 3)
-    assert run == simulate(settings, name, 3)
-    assert run.answers == [10, 20, 30]
-    assert run.correlation.keys() == {"trueskill", "bradley-terry"}
-    assert all(-1 <= value <= 1 for values in run.correlation.values() for value in values)
-    assert run.correlation != simulate(settings, name, 4).correlation
+def test_a_run_repeats_itself_and_looks_when_it_should():
+    for name in ["order", "round-robin", "information", "focus"]:
+        for num_judges in [1, 7]:
+            settings = Simulation(num_agents=6, max_answers=30, every=10, num_judges=num_judges)
+            run = simulate(settings, name, 3)
+            assert run == simulate(settings, name, 3)
+            assert run.answers == [10, 20, 30]
+            assert run.correlation.keys() == {"trueskill", "bradley-terry"}
+            assert all(-1 <= value <= 1 for values in run.correlation.values() for value in values)
+            assert run.correlation != simulate(settings, name, 4).correlation
 
 
 @pytest.mark.parametrize("name", ["order", "round-robin", "information"])
@@ -160,9 +160,8 @@ def test_the_default_needs_fewer_answers_than_round_robin_and_tells_more_after_1
     assert means["order"] > means["round-robin"]
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "text"),
-    [
+def test_settings_out_of_range_are_refused():
+    for name, value, text in [
         ("num_agents", 2, "num_agents must be from 3 to 1000; got 2"),
         ("max_answers", 0, "max_answers must be 1 or more; got 0"),
         ("target", 1.0, "target must be between 0 and 1, both excluded; got 1.0"),
@@ -170,11 +169,9 @@ def test_the_default_needs_fewer_answers_than_round_robin_and_tells_more_after_1
         ("draws", 1.0, "draws must be between 0 and 1, both excluded; got 1.0"),
         ("num_judges", 0, "num_judges must be from 1 to 10000; got 0"),
         ("every", 601, "every must be from 1 to the number of answers; got 601"),
-    ],
-)
-def test_settings_out_of_range_are_refused(name, value, text):
-    with pytest.raises(SimulationError, match=text):
-        Simulation(**{name: value})
+    ]:
+        with pytest.raises(SimulationError, match=text):
+            Simulation(**{name: value})
 
 
 def test_a_mistyped_profile_or_method_is_told_the_nearest():
@@ -249,6 +246,7 @@ def test_people_see_a_table_and_what_to_do_next(capsys):
     assert "interplay judge simulate --out matchmaking.svg" in out
 
 
+@pytest.mark.processes
 def test_two_processes_give_what_one_gives(capsys):
     arguments = ["--policy", "round-robin", "--policy", "order", "--method", "trueskill", "--json"]
     one = command(capsys, *COMMON, *arguments)[1]

@@ -30,6 +30,8 @@ from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, chance_right, l
 from interplay.store import Answer, EpisodeRow
 from interplay.tasks import find
 
+pytestmark = pytest.mark.long_proof
+
 CAVE = "basalt/find_cave"
 
 

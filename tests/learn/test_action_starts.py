@@ -15,6 +15,8 @@ from interplay.learn.online import practise
 from interplay.learn.reading import load
 from interplay.tasks import find
 
+pytestmark = pytest.mark.long_proof
+
 SUITE = """
 [suite]
 id = "starts"

@@ -177,6 +177,7 @@ def test_training_from_the_catalogue_makes_an_agent(archive):
 # Surviving a kill
 
 
+@pytest.mark.processes
 def test_a_run_killed_and_resumed_ends_with_the_same_weights(archive, tmp_path):
     config = replace(SMALL, updates=60, checkpoint_every_s=0.2)
     undisturbed = train(archive, config, "undisturbed")

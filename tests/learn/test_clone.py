@@ -28,6 +28,8 @@ from interplay.learn.latents import load_embedded  # noqa: E402
 from interplay.tasks import EnvSpec  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
+pytestmark = pytest.mark.long_proof
+
 TASK = find_task("first-person/get_log")
 FLAT = replace(TASK, env=EnvSpec(TASK.env.id, {"kind": "flat", "time": 6000, "size": [64, 36], "check": "get_log"}))
 """On land that takes a moment to make; a run looks for episodes by the task's id."""
@@ -165,6 +167,7 @@ def test_a_clone_from_embeddings_plays_through_the_network_that_made_them(record
     saved.write_text(before)
 
 
+@pytest.mark.journey("cloning in first person")
 def test_a_clone_from_pixels_walks_as_it_was_shown_and_says_when_it_is_done(recorded):
     settings = config(channels=(4,), blocks=1, features=32, offsets=(0, 1), updates=40, learning_rate=0.01, temperature=0)
     result = train(recorded, replace(settings, validation=0.3, escape_weight=4.0), "pixels")

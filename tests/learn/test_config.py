@@ -17,20 +17,17 @@ def test_settings_come_back_as_they_were_written(tmp_path, config):
     assert BCConfig.read(path) == config
 
 
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
+def test_settings_that_cannot_work_are_refused():
+    for settings, text in [
         ({"updates": 0}, "updates must lie between 1 and 1e.09, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and at most 1, got 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"balance": 1.5}, "balance must lie between 0 and 1, got 1.5"),
         ({"offsets": (4,)}, r"offsets must be frames from 0 to 3, at least one, got \[4\]"),
         ({"offsets": ()}, "offsets must be frames from 0 to 3"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused(settings, text):
-    with pytest.raises(ConfigError, match=text):
-        BCConfig(TASK, **settings)
+    ]:
+        with pytest.raises(ConfigError, match=text):
+            BCConfig(TASK, **settings)
 
 
 def test_anyone_is_the_actor_wherever_it_is_written():

@@ -128,6 +128,7 @@ def test_the_first_round_is_behaviour_cloning_bit_for_bit(archive, made):
     assert len(set(weights(archive, "clone", "m.1"))) == 1
 
 
+@pytest.mark.processes
 def test_killed_at_random_moments_it_ends_with_the_same_weights(archive, made, tmp_path, processes):
     other = interplay.record.open(tmp_path)
     rng = np.random.default_rng(1)
@@ -258,6 +259,7 @@ def play(archive, seed, agent=None):
     return archive.seal(recorder.finish(played.outcome))
 
 
+@pytest.mark.journey("takeovers, and rounds with an expert")
 def test_people_who_take_over_teach_the_next_round(archive):
     config = config_of(expert="person", labels=6, updates=2, wait=False)
     with pytest.raises(

@@ -25,11 +25,6 @@ from interplay.learn.embed import EmbedError, embed, read_shard, recordings_in, 
 from interplay.tasks import find  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
     """A folder with a tiny network."""
@@ -84,6 +79,7 @@ def run(*arguments):
     return ended.value.code
 
 
+@pytest.mark.journey("its embeddings")
 def test_each_recording_gets_a_file_with_the_latents_of_its_pictures(videos, network, tmp_path, capsys):
     out = tmp_path / "out"
     command = ["demos", "embed", videos, "--vpt", network, "--out", out, "--chunk", 64, "--data", tmp_path / "none", "--json"]
@@ -148,6 +144,7 @@ def test_what_cannot_be_read_is_reported_and_the_rest_is_embedded(network, tmp_p
     assert names_in(out) == ["embedding.json", "whole.safetensors"]
 
 
+@pytest.mark.processes
 def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
     folder, out = tmp_path / "videos", tmp_path / "out"
     for name, num_frames in (("a", 2), ("b", 1500), ("c", 1500)):

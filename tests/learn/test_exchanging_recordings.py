@@ -151,9 +151,8 @@ def test_a_list_has_addresses_or_names_and_its_own_name_tells_the_task():
     assert (entry.task, entry.address) == ("CreateVillageAnimalPen", "")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_list_that_is_none_says_what_was_expected():
+    for text, said in [
         ('{"basedir": "https://a', "is not JSON"),
         ('{"basedir": "https://a.org"}', "has no base address with paths"),
         ('{"basedir": "https://a.org", "relpaths": [1]}', "has no base address with paths"),
@@ -168,11 +167,9 @@ def test_a_list_has_addresses_or_names_and_its_own_name_tells_the_task():
         ("https://a.org/find-cave/a.mp4?key=1", r"has no \? or #"),
         ("https://a.org", "not the name of a recording"),
         ("find-cave/" + "\u00e9" * 101, "not the name of a recording"),
-    ],
-)
-def test_a_list_that_is_none_says_what_was_expected(text, said):
-    with pytest.raises(RecordingsError, match=said):
-        read_list(text, "a.json")
+    ]:
+        with pytest.raises(RecordingsError, match=said):
+            read_list(text, "a.json")
 
 
 def test_every_folder_of_the_published_recordings_names_its_task():
@@ -253,6 +250,7 @@ def test_an_episode_file_says_how_it_ended_and_what_is_missing():
 # Fetching
 
 
+@pytest.mark.journey("the recordings of BASALT and VPT")
 def test_recordings_are_fetched_whole_and_once(entries, server, published, tmp_path):
     result = fetch(entries, tmp_path)
     names = [f"find-cave/{stem}" for stem in (*STEMS, BAD)]
@@ -584,6 +582,7 @@ def played(tmp_path_factory):
     archive.close()
 
 
+@pytest.mark.journey("your own written as theirs")
 def test_an_episode_comes_back_from_a_recording_with_the_same_actions(played, tmp_path):
     _, episode = played
     result = export([episode], tmp_path, pseudonyms=Pseudonyms(b"key"))

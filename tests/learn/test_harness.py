@@ -49,6 +49,7 @@ def test_every_learner_killed_at_random_moments_ends_with_the_same_weights(name,
     assert_same_run(tmp_path / "a", tmp_path / "b")
 
 
+@pytest.mark.processes
 def test_a_learner_that_plays_killed_at_random_moments_ends_with_the_same_weights(tmp_path, processes):
     undisturbed = practise_in("gym:CartPole-v1", tmp_path / "a")
     assert (undisturbed.updates, undisturbed.num_decisions) == (13, 416), "400 decisions are 12.5 rounds; the last is played"
@@ -226,18 +227,18 @@ def test_filtered_cloning_takes_the_best_episodes():
 # Presets and settings
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if "paper" in CONFIGS[name].presets and name not in ("clone", "fbc")])
-def test_presets_are_those_of_table_7_and_of_the_published_program(name):
-    paper, code = (CONFIGS[name].preset(preset, LAKE.id) for preset in ("paper", "code"))
-    # Table 7: learning rate, batch size
-    table = {"bc": (1e-3, 100), "sac": (3e-4, 64)}.get(name, (6.25e-5, 32))
-    assert (paper.learning_rate, paper.batch_size, paper.updates, paper.offsets) == (*table, 1_000_000, (0, 1, 2, 3))
-    # offline-atari.py: learning rate; CQL and SAC keep d3rlpy's
-    rates = {"bc": 3e-5, "bcq": 1e-4, "dqn": 3e-5, "iqn": 1e-4, "cql": 6.25e-5, "sac": 3e-4}
-    assert (code.learning_rate, code.batch_size, code.offsets) == (rates[name], 256, (0,))
-    if name != "bc":
-        assert (paper.target_every, code.target_every, paper.gamma) == (8000, 2500, 0.99)
-        assert paper.critics == (2 if name == "sac" else 1)
+def test_presets_are_those_of_table_7_and_of_the_published_program():
+    for name in [name for name in NAMES if "paper" in CONFIGS[name].presets and name not in ("clone", "fbc")]:
+        paper, code = (CONFIGS[name].preset(preset, LAKE.id) for preset in ("paper", "code"))
+        # Table 7: learning rate, batch size
+        table = {"bc": (1e-3, 100), "sac": (3e-4, 64)}.get(name, (6.25e-5, 32))
+        assert (paper.learning_rate, paper.batch_size, paper.updates, paper.offsets) == (*table, 1_000_000, (0, 1, 2, 3))
+        # offline-atari.py: learning rate; CQL and SAC keep d3rlpy's
+        rates = {"bc": 3e-5, "bcq": 1e-4, "dqn": 3e-5, "iqn": 1e-4, "cql": 6.25e-5, "sac": 3e-4}
+        assert (code.learning_rate, code.batch_size, code.offsets) == (rates[name], 256, (0,))
+        if name != "bc":
+            assert (paper.target_every, code.target_every, paper.gamma) == (8000, 2500, 0.99)
+            assert paper.critics == (2 if name == "sac" else 1)
 
 
 def test_an_algorithm_refuses_the_settings_of_another(tmp_path):

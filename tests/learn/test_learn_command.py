@@ -81,6 +81,7 @@ def test_a_run_stopped_before_its_first_checkpoint_says_that_it_begins_anew(arch
     assert "stopped before its first checkpoint: it begins anew" in err
 
 
+@pytest.mark.processes
 def test_help_needs_no_torch():
     code = (
         "import sys\nfrom interplay.cli import main\n"
@@ -99,6 +100,7 @@ def test_a_missing_torch_answers_with_the_line_that_installs_it(archive, command
     assert "pip install -e '.[train]'" in err
 
 
+@pytest.mark.journey("offline reinforcement learning")
 def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
     place = ["--data", archive.root]
     play = ["play", "gymnasium/cliff_walking", "--max-seconds", 3, "--no-video", "--seed", 0, *place]

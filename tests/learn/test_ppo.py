@@ -346,6 +346,7 @@ def run(capsys, *arguments):
     return stop.value.code, captured.out, captured.err
 
 
+@pytest.mark.journey("PPO, which learns by playing")
 def test_an_agent_that_learned_in_every_seat_sits_in_any(data, capsys):
     pong = "together/cooperative_pong"
     small = ["--games", 1, "--horizon", 4, "--batch-size", 4, "--features", 8, "--threads", 1, "--seed", 7, "--data", data]

@@ -1,7 +1,5 @@
 """The server that a module's tests share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Seven hundred cases of traffic that means harm, and whether the server stood them."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

@@ -1,7 +1,5 @@
 """A real server in its own process, on its own data folder, with a suite of small tasks."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

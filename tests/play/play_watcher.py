@@ -1,7 +1,5 @@
 """A player that notes everything it sees."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,8 +1,6 @@
 """A player that is a process of its own, so that it can be killed: `python player_process.py ADDRESS`, its grant on standard
 input. It plays until then."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

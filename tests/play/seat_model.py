@@ -1,8 +1,6 @@
 """What should happen to the seats of games, written a second time: no sockets, workers or clocks, only who has which seat, who
 acts there, and until when somebody is waited for. tests/play/test_seat_machine.py compares the server with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

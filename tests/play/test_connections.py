@@ -1,7 +1,5 @@
 """Connections that mean harm: heads without end, requests that never end, floods below the messages, too many at once."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -16,6 +14,8 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
 from interplay.play.connections import admission, wire
+
+pytestmark = pytest.mark.processes
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST /api/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -1,7 +1,5 @@
 """Players far away and players who read slowly, in a game whose clock is told and not looked at: so no machine is too slow."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import json

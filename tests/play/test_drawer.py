@@ -1,7 +1,5 @@
 """Pictures drawn again beside the games: the right ones, none that nobody wants any more, and some whatever dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -32,15 +30,11 @@ frame_rate_hz = 50
 time_limit_s = 4
 held_out_seeds = [1]
 env.id = "gym:CartPole-v1"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who played better?" }]
 [task.keys]
 buttons = ["LEFT", "RIGHT"]
 bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
 actions = { "" = 0, "LEFT" = 0, "RIGHT" = 1 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who played better?"
 """
 
 

@@ -1,7 +1,5 @@
 """Games of the block world whose players' browsers draw, through the real server: what they know is the world."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -12,16 +10,19 @@ from typing import Any
 
 import httpx
 import numpy as np
+import pytest
+from blockworld.scene.decoder import SceneDecoder
 from play_server import RunningServer, running_server
 
 import interplay.record
-from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.connections import wire
 from interplay.record import Episode
 from interplay.tasks import find
+
+pytestmark = pytest.mark.processes
 
 WATERFALL, BLOCKS = "basalt/make_waterfall", "trial/blocks"
 

@@ -1,7 +1,5 @@
 """Games that their players' pages draw take no place of a slow world; pictures move them where there is room."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator

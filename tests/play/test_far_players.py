@@ -15,7 +15,7 @@ from interplay.play.client import PlayClient
 from interplay.play.connections import wire
 
 pytest.importorskip("multi_agent_ale_py")
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.live_clock, pytest.mark.processes]
 
 TASK = "atari-two/space_invaders_cooperative"
 FRAME_MS = 1000 / 60

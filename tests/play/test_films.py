@@ -1,7 +1,5 @@
 """Films made in the background: asked for, followed, held for games, and made whatever dies."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -11,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.beside.filming import NICENESS
@@ -27,11 +24,6 @@ WITHIN_S = 60
 
 def recorded(archive: Archive, *, num_steps: int = 60, seed: int = 1) -> Episode:
     return rollout(archive, TASK, find_agent("random"), seed, rng=np.random.default_rng(0), max_steps=num_steps)
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return interplay.record.open(tmp_path)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """A player loses no frame beside traffic that means harm. In a file of its own, for it runs when all others have."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess
@@ -26,8 +24,8 @@ def ran_and_waited(pid: int) -> tuple[float, float]:
     return ran_ns / 1e9, waited_ns / 1e9
 
 
-@pytest.mark.alone
-@pytest.mark.slow
+@pytest.mark.live_clock
+@pytest.mark.processes
 def test_hostile_traffic_costs_a_player_no_frame(server: RunningServer) -> None:
     player = subprocess.Popen(
         [sys.executable, str(HERE / "healthy_player.py"), server.address, str(NUM_FRAMES)],

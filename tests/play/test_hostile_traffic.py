@@ -1,7 +1,5 @@
 """Traffic that means harm finds no error of ours, and leaves nothing in the log."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest
@@ -12,7 +10,7 @@ AT_ONCE = 4
 """Cases that are under way beside one another."""
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 def test_hostile_traffic_finds_no_error_of_ours(server: RunningServer) -> None:
     async def scenario() -> dict[str, bytes]:
         cases, answers = iter(await attacks(server)), {}

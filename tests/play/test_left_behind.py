@@ -1,7 +1,5 @@
 """What a game leaves behind is freed by its reference counts: full collections leave out what has survived one."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from pathlib import Path

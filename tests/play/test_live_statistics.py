@@ -1,7 +1,5 @@
 """What a player is shown while playing is what the recording says, at every frame rate, and after a crash."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -20,6 +18,8 @@ from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, RecordedEpisode
 from interplay.statistics import Collection
 from interplay.tasks import find
+
+pytestmark = pytest.mark.processes
 
 RATES_HZ = (15, 30, 60)
 SUITE = """
@@ -100,6 +100,7 @@ def measured(server: RunningServer, capsys, *options: str) -> dict:
     return document
 
 
+@pytest.mark.journey("statistics shown live and computed again from recordings")
 def test_what_is_shown_is_what_the_recording_says_at_every_rate(server, archive, capsys):
     async def play(rate: int) -> tuple[str, list[dict]]:
         shown: list[dict] = []

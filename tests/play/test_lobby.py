@@ -1,7 +1,5 @@
 """Waiting for others: who waits long may play with an agent or leave, and what is known of waiting is written down."""
 
-from __future__ import annotations
-
 import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +17,7 @@ from interplay.store import PlaySession, sessions
 from interplay.study.people import People
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 SOON_S = 1.3
 

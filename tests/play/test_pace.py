@@ -1,7 +1,5 @@
 """The picture gets smaller before the game gets slower, and larger again when there is time."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from interplay.play.workers.pace import CALM_S, Pace

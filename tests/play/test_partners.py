@@ -1,7 +1,5 @@
 """Agents in the seats of live games: from the start, for a person who is gone, and at a wheel that a person shares."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -34,6 +32,7 @@ from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 PONG = "trial/pong"
 """Its ball is slow, so that a game lasts."""

@@ -1,7 +1,5 @@
 """Agents that decide in the process beside: seated, late, wrong, and when that process dies."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -24,6 +22,7 @@ from interplay.play.workers.channel import Unpacker
 from interplay.tasks import find, parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 UP, DOWN = 1, 2
 
@@ -68,7 +67,7 @@ def test_an_agent_of_ones_own_plays_and_is_recorded_under_its_own_name(tmp_path:
         ("nonsense", "99"),
         ("chats", "UP, please"),
         ("dies", "has died over it"),
-        pytest.param("hangs", "has not decided", marks=pytest.mark.slow),
+        ("hangs", "has not decided"),
     ],
 )
 def test_an_agent_that_fails_loses_its_seat_and_no_game_misses_a_frame(tmp_path: Path, agent: str, reason: str) -> None:
@@ -146,7 +145,7 @@ def test_late_decisions_are_counted_and_the_last_action_is_held(tmp_path: Path) 
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_process_that_dies_or_stops_is_started_again_and_games_go_on(
     tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,5 @@
 """What breaks while people play, and what they and their recordings notice of it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import random
@@ -23,6 +21,8 @@ from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.server import SEAL_TIMEOUT_S
 from interplay.play.workers.pool import LONG_STEP_S
 from interplay.store import PlaySession
+
+pytestmark = pytest.mark.processes
 
 ONE_SECOND = 60
 """Steps."""

@@ -1,7 +1,5 @@
 """Players that are programs, on a real server: what they see is what is recorded."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import struct
@@ -22,6 +20,8 @@ from interplay.play.connections import wire
 from interplay.play.connections.tokens import SeatTokens, server_secret
 from interplay.record import journal
 from interplay.tasks import find
+
+pytestmark = pytest.mark.processes
 
 
 @pytest.fixture(scope="module")

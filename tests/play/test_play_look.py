@@ -1,7 +1,5 @@
 """A world of composed keys over the real socket: buttons and turns arrive as they were sent, and nothing of them is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +17,8 @@ from interplay.envs import make
 from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, InputTiming
 from interplay.tasks import parse_suite
+
+pytestmark = pytest.mark.processes
 
 TASK = next(task for task in parse_suite(suite_text()).tasks if task.name == "look")
 KEYS = TASK.keys

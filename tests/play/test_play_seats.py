@@ -1,7 +1,5 @@
 """Seats on their way to a running game: pauses at awkward moments, workers that cannot start, seats nobody takes."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json
@@ -36,6 +34,8 @@ from interplay.play.workers.live import LiveEpisode
 from interplay.statistics import Collection
 from interplay.store import PlaySession
 from interplay.tasks import find, parse_suite
+
+pytestmark = pytest.mark.processes
 
 
 async def listen_for(client: PlayClient, seconds: float) -> None:

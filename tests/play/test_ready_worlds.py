@@ -1,7 +1,5 @@
 """What a block-world game is started with: kernels that are compiled once, a worker and a land that wait for their player."""
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import shutil
@@ -9,15 +7,17 @@ from pathlib import Path
 
 import httpx
 import pytest
+from blockworld import compiling
 from numba.core.caching import InTreeCacheLocator
 from play_server import running_server
 from play_watcher import Watcher
 from warm_process import SERVER
 
 import interplay.record
-from blockworld import compiling
 from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, find
+
+pytestmark = pytest.mark.processes
 
 CAVE = find("basalt/find_cave", builtin_suites())
 

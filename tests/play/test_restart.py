@@ -1,7 +1,5 @@
 """A server that was killed and started again: games go on where they were recorded, and what cannot go on is kept and shown."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import signal
@@ -26,6 +24,8 @@ from interplay.record import Archive, journal
 from interplay.record.journal import is_live
 from interplay.store import PlaySession, sessions
 from interplay.tasks import builtin_suites, find
+
+pytestmark = pytest.mark.processes
 
 BREAKOUT = find("atari/breakout", builtin_suites())
 ONE_SECOND = 60

@@ -1,7 +1,5 @@
 """Seats whose player's browser draws: what they are sent, where they look, and what is recorded. No sockets here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sealing in its own process: answers, errors, and deaths of the process."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -13,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import interplay.record
 from interplay.envs import make
 from interplay.forking import Forked
 from interplay.play.beside import sealer
@@ -48,11 +45,6 @@ async def running(archive: Archive) -> AsyncIterator[Sealer]:
 def process_id(one: Sealer) -> int:
     assert one._link is not None
     return one._link.process.pid
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return interplay.record.open(tmp_path)
 
 
 def test_it_seals_and_answers_with_the_id_giving_way_to_games_but_never_starved(archive: Archive) -> None:

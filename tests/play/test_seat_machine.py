@@ -844,7 +844,7 @@ def test_a_long_game_survives_workers_that_die_now_and_then_and_not_one_after_th
     moves.teardown()
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.timeout(1200 + NUM_MOVES)  # some ten moves a second, on a machine that does nothing else
 def test_whatever_people_and_processes_do_seats_and_recordings_stay_right(host: Host) -> None:
     machine_settings = settings(

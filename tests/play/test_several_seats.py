@@ -1,7 +1,5 @@
 """Games for two: how players meet, what one may do to the other, and what is recorded of both."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -23,6 +21,7 @@ from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 PONG, BLOCKS = "trial/pong", "trial/blocks"
 UP, DOWN = 1, 2

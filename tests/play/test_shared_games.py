@@ -1,7 +1,5 @@
 """Games for two at awkward moments: seats that free themselves, countdowns that break, notes cut off."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -28,6 +26,7 @@ from interplay.store import Participant, PlaySession, sessions
 from interplay.tasks import parse_suite
 
 pytest.importorskip("pettingzoo")
+pytestmark = pytest.mark.processes
 
 
 @contextlib.asynccontextmanager

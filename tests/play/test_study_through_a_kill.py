@@ -23,6 +23,8 @@ from interplay.study.payroll import Payroll
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
 
+pytestmark = pytest.mark.processes
+
 STUDY = """
 [study]
 id = "orders"

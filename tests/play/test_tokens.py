@@ -24,10 +24,10 @@ def test_a_token_names_its_session_until_it_expires() -> None:
         tokens.verify(token)
 
 
-@pytest.mark.parametrize("token", ["", "x", "a.b.c", "W10.x", "\x00", "é" * 30])
-def test_other_tokens_are_refused(token: str) -> None:
-    with pytest.raises(TokenError, match="not signed by this server"):
-        SeatTokens(b"key", ttl_s=60).verify(token)
+def test_other_tokens_are_refused() -> None:
+    for token in ["", "x", "a.b.c", "W10.x", "\x00", "é" * 30]:
+        with pytest.raises(TokenError, match="not signed by this server"):
+            SeatTokens(b"key", ttl_s=60).verify(token)
 
 
 def test_a_token_signed_with_another_key_is_refused() -> None:

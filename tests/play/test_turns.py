@@ -1,7 +1,5 @@
 """Worlds that wait for their players: one press is one step, whatever comes late, twice or in between."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Somebody watches a seat: the player has every frame, the recording is the same, and who watches cannot act."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from typing import Any, ClassVar
@@ -23,6 +21,8 @@ from interplay.play.games.watching import Watcher, Watchers
 from interplay.play.workers import channel
 from interplay.record import verify
 from interplay.tasks import find
+
+pytestmark = pytest.mark.processes
 
 NUM_TURNS = 24
 

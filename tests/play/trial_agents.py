@@ -1,7 +1,5 @@
 """Agents with one awkward property each, for a live game to meet; in games of the trial suite's `pong`."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Statistics of tests, as a user writes them."""
 
-from __future__ import annotations
-
 from interplay.statistics import Collector, SeenStep, Statistic
 
 

@@ -1,7 +1,5 @@
 """Random logs for the tests of ranking."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import numpy as np

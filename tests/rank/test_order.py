@@ -29,11 +29,11 @@ def test_agents_that_drew_share_a_rank_though_rounding_parts_their_scores(method
     assert [(row.rank, row.agent) for row in leaderboard(log("b=a"))] == [(1, "a"), (1, "b")]
 
 
-@pytest.mark.parametrize("unit", ["answers", "judges"])
-@pytest.mark.parametrize("method", METHODS)
-def test_one_answer_gives_no_interval(method, unit):
-    rows = boards(log("a>b"), method, resampling=Resampling(50, unit)).overall.rows
-    assert [(row.score_low, row.score_high, row.rank_low, row.rank_high) for row in rows] == [(None,) * 4] * 2
+def test_one_answer_gives_no_interval():
+    for unit in ["answers", "judges"]:
+        for method in METHODS:
+            rows = boards(log("a>b"), method, resampling=Resampling(50, unit)).overall.rows
+            assert [(row.score_low, row.score_high, row.rank_low, row.rank_high) for row in rows] == [(None,) * 4] * 2
 
 
 @pytest.mark.parametrize("unit", ["answers", "judges"])

@@ -1,7 +1,5 @@
 """Real environments, a real archive in a temporary folder, and episodes recorded from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,13 +99,6 @@ def play(
     episode = archive.seal(recorder.finish(outcome))
     env.close()
     return Played(episode, views, observations, results, actions)
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ They were made by version 0.2.0 at its recording schema 2. To add those of anoth
 Nothing there is ever made again by a later release: that would test nothing.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

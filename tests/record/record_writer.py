@@ -3,8 +3,6 @@
 It steps at the world's own pace and prints `<step> <monotonic time>` when a step was handed to the recorder.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from pathlib import Path

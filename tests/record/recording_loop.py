@@ -1,7 +1,5 @@
 """A process that steps a recorded environment until it is killed: `python recording_loop.py DATA`; it prints each step."""
 
-from __future__ import annotations
-
 import sys
 import time
 

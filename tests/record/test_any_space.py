@@ -98,7 +98,7 @@ PHASES = (Phase.explicit, Phase.generate)  # a smaller example is not worth minu
 ODD = spaces.Dict({"robot/arm": spaces.Box(0, 1, (2,)), "a": spaces.Dict({"b": spaces.Discrete(3, start=-1)})})
 
 
-@pytest.mark.slow
+@pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), phases=PHASES)
 @given(any_space, any_space, st.integers(0, 2**31))

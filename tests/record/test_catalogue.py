@@ -1,7 +1,5 @@
 """Finding episodes: filters equal a brute-force search, mistakes are named, a lost catalogue is rebuilt."""
 
-from __future__ import annotations
-
 import operator
 import resource
 import subprocess
@@ -32,9 +30,8 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_conditions_are_read_with_their_type():
+    for text, expected in [
         ("score >= 200", ("score", ">=", 200.0)),
         ("num_steps<1e3", ("num_steps", "<", 1000.0)),
         ("lives == 0", ("lives", "=", 0.0)),
@@ -43,17 +40,14 @@ OPERATORS = {
         ("outcome = quit", ("outcome", "=", "quit")),
         ("actor = 7", ("actor", "=", "7")),
         ("duration_s > -0.5", ("duration_s", ">", -0.5)),
-    ],
-)
-def test_conditions_are_read_with_their_type(text, expected):
-    condition = parse_condition(text, ["lives", "level"])
-    assert (condition.name, condition.operator, condition.value) == expected
-    assert type(condition.value) is type(expected[2])
+    ]:
+        condition = parse_condition(text, ["lives", "level"])
+        assert (condition.name, condition.operator, condition.value) == expected
+        assert type(condition.value) is type(expected[2])
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
+def test_conditions_that_cannot_be_read_say_why():
+    for text, problem in [
         ("score", "NAME OPERATOR VALUE"),
         ("score >=", "'=' is not a value"),
         (">= 3", "NAME OPERATOR VALUE"),
@@ -64,11 +58,9 @@ def test_conditions_are_read_with_their_type(text, expected):
         ("lives = nan", "nothing compares with nan"),
         ("outcome = 'quit", "quotes do not match"),
         ("score > 3; drop table episodes", "score is a number"),
-    ],
-)
-def test_conditions_that_cannot_be_read_say_why(text, problem):
-    with pytest.raises(RecordingError, match=f"cannot read the condition(.|\n)*{problem}(.|\n)*--where 'score >= 200'"):
-        parse_condition(text, ["lives"])
+    ]:
+        with pytest.raises(RecordingError, match=f"cannot read the condition(.|\n)*{problem}(.|\n)*--where 'score >= 200'"):
+            parse_condition(text, ["lives"])
 
 
 def test_a_mistyped_name_offers_the_nearest(archive):

@@ -1,7 +1,5 @@
 """Processes die, disks fill, files are cut off: what was recorded stays, and the error says what to do."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
@@ -52,6 +50,7 @@ def kill_late(writer: WarmProcess, *, owed: int) -> list[tuple[int, float]]:
     return steps
 
 
+@pytest.mark.processes
 def test_every_step_more_than_a_second_old_survives_sigkill(archive):
     steps = kill_late(start_writer(archive.root), owed=40)
     last_time = steps[-1][1]
@@ -67,6 +66,7 @@ def test_every_step_more_than_a_second_old_survives_sigkill(archive):
     assert archive.repair().sealed == []
 
 
+@pytest.mark.processes
 def test_a_running_recording_is_left_alone(archive):
     writer = start_writer(archive.root)
     try:
@@ -98,6 +98,7 @@ def begun(archive, task, num_steps, seed=4):
     return env, recorder, views
 
 
+@pytest.mark.processes
 def test_who_saw_an_episode_end_says_why_in_the_place_of_a_killed_writer(archive, invaders):
     env, recorder, _ = begun(archive, invaders, 40)
     recorder.flush()

@@ -401,6 +401,7 @@ def test_what_cannot_be_made_an_episode_is_said_in_words(imported):
     assert not said
 
 
+@pytest.mark.journey("the episodes that CrowdPlay published")
 def test_the_command_says_what_came_of_each_and_adds_nothing_twice(imported, data_set, tmp_path, capsys):
     archive, _ = imported
     with pytest.raises(SystemExit) as ended:

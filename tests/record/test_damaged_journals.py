@@ -4,8 +4,6 @@
 that development versions wrote, which have no checksums.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Data sets of LeRobot and of Hugging Face: what is exported is what was recorded, and comes back proved."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -93,6 +91,7 @@ def test_games_of_a_few_steps_and_very_large_numbers_go_there_and_back(
     other.close()
 
 
+@pytest.mark.journey("LeRobot and Hugging Face, exported and imported, proved by replay")
 @pytest.mark.parametrize(("export", "room"), FORMATS)
 def test_a_round_trip_is_proved_and_keeps_everything(record, archive, other, invaders, tmp_path, export, room):
     """Several episodes, and a game of two seats; pictures are drawn again by the replay, so they are equal too."""

@@ -1,7 +1,5 @@
 """docs/episode-format.md names the columns that files really have."""
 
-from __future__ import annotations
-
 import re
 import runpy
 import shutil

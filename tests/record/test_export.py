@@ -1,7 +1,5 @@
 """Videos: every frame there, right colours, right speed, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 
 import av

@@ -1,7 +1,5 @@
 """Statistics are kept with an episode, found by them, computed again from the recording, and survive a crash."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

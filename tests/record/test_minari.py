@@ -1,7 +1,5 @@
 """Data sets of Minari: what is exported is what was recorded, and comes back proved."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys
@@ -381,6 +379,7 @@ def command(archive, capsys):
     return run
 
 
+@pytest.mark.journey("data sets of Minari")
 def test_the_commands_go_there_and_back(command, archive, tmp_path, other, monkeypatch):
     cartpoles(archive)
     monkeypatch.chdir(tmp_path)

@@ -1,7 +1,5 @@
 """Infos and rewards that no schema foresees: recording goes on, by the rules of docs/episode-format.md."""
 
-from __future__ import annotations
-
 import enum
 import json
 import logging

@@ -1,7 +1,5 @@
 """Servers that lie to a pull: each gets an error in words, nothing of theirs is entered, and no pull goes on for ever."""
 
-from __future__ import annotations
-
 import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """Frames rebuilt by playing again: what a jump costs, and that it shows what was recorded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

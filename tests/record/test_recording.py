@@ -1,7 +1,5 @@
 """`Recording`: any environment of one agent, in the user's own loop."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """`tasks check` records for real: every environment id of the installed packages, or why it cannot be."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -144,6 +142,7 @@ def _ids_of_the_packages() -> list[str]:
     return json.loads(subprocess.run([sys.executable, "-c", ask], check=True, capture_output=True, text=True).stdout)
 
 
+@pytest.mark.every_environment
 def test_every_id_of_the_installed_packages_is_recorded_and_replayed_or_says_why_not(archive: Archive):
     ids = _ids_of_the_packages()
     chosen = [env_id for env_id in ids if _in_the_suite(env_id)]

@@ -1,7 +1,5 @@
 """What goes in comes out: T actions, T + 1 observations, everything beside them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Several seats in one episode: who held them, their inputs and returns, in the file, in the catalogue and in conditions."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

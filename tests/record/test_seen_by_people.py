@@ -1,13 +1,11 @@
 """People see larger bars in the block world, and smaller pictures on a busy machine: recordings say so and show it again."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from blockworld.player import screens
+
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
@@ -15,6 +13,8 @@ from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
 from interplay.record.schema import Header, frame_hash
 from interplay.tasks import find
+
+pytestmark = pytest.mark.long_proof
 
 SANDBOX = find("basalt/sandbox")
 FLAT = replace(SANDBOX, env=replace(SANDBOX.env, options={**SANDBOX.env.options, "kind": "flat"}))

@@ -1,7 +1,5 @@
 """The one loop over an episode: limits, seats, and what is counted when something fails."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What may be released: the rule of consent, whoever asks and however; saved queries; files for others under pseudonyms."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile

@@ -1,7 +1,5 @@
 """Episodes as a user's own loop records them."""
 
-from __future__ import annotations
-
 import gymnasium
 
 from interplay.record import Archive, Episode, Recording

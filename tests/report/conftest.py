@@ -1,7 +1,5 @@
 """The synthetic answers as the store would hand them over, and an archive that holds them."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A small crowd: studies that are opened, people who come to them, and real games of theirs, recorded step by step."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The report on benchmarks of learning: the paper's tables proved by each other, and numbers that are those of the results."""
 
-from __future__ import annotations
-
 import pytest
 
 from interplay.learn.benchmark.results import Results, Run, Scale

@@ -1,7 +1,5 @@
 """The starter set that is shipped: whole, small, of today's tasks, and entered into new data folders once."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import replace
@@ -35,11 +33,6 @@ MAX_RECORDINGS_BYTES = 2_500_000
 
 pytest.importorskip("ale_py")
 pytest.importorskip("numba")
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Archive:
-    return interplay.record.open(tmp_path / "data")
 
 
 def agents_of(archive: Archive, task: str) -> set[str]:

@@ -1,7 +1,5 @@
 """Games that are played once and looked at by several tests."""
 
-from __future__ import annotations
-
 import pytest
 from invaders_world import PlayedGame, from_below, from_the_left, from_the_middle, from_the_right, play
 

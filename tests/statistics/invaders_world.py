@@ -1,7 +1,5 @@
 """Real games of Space Invaders by scripts that shoot in a given order, and a referee who sees nothing but pictures."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The statistics of Space Invaders are true: they equal the rewards, and what a referee sees who knows the pictures alone."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest
@@ -143,16 +141,13 @@ def test_a_statistic_of_another_game_is_refused():
             StatisticSpec(name).build().begin(task.setting, {"lives": 5})
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "problem"),
-    [
+def test_parameters_that_cannot_be_are_refused():
+    for name, parameters, problem in [
         ("row_by_row", {"count": 1}, "count must be true or false, got 1"),
         ("left_side", {"band": -1}, "from 0 to 80, got -1"),
         ("active_time", {"action_timeout_s": 0}, "action_timeout_s must be a number above 0, got 0"),
         ("active_time", {"reward_timeout_s": -1}, "reward_timeout_s must be a number from 0 on, got -1"),
         ("path_length", {"max_step_m": "far"}, "max_step_m must be a number above 0, got 'far'"),
-    ],
-)
-def test_parameters_that_cannot_be_are_refused(name, parameters, problem):
-    with pytest.raises(StatisticError, match=f"statistic '{name}': .*{problem}"):
-        StatisticSpec(name, parameters).build()
+    ]:
+        with pytest.raises(StatisticError, match=f"statistic '{name}': .*{problem}"):
+            StatisticSpec(name, parameters).build()

@@ -1,7 +1,5 @@
 """The statistics of one game: owners, collectors that fail, going on after a crash, your own."""
 
-from __future__ import annotations
-
 import json
 import logging
 
@@ -222,19 +220,16 @@ def test_what_no_file_can_hold_is_said_once(caplog):
     assert len([record for record in caplog.records if "cannot be kept" in record.getMessage()]) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "text"),
-    [
+def test_what_cannot_be_built_says_why():
+    for name, error, text in [
         ("aliens_hitt", NotFoundError, "unknown statistic 'aliens_hitt'; did you mean 'aliens_hit'"),
         ("no_such_module:Jumps", StatisticError, "cannot be imported: ModuleNotFoundError"),
         (f"{__name__}:Jups", StatisticError, "cannot be imported: AttributeError"),
         (f"{__name__}:SETTING", StatisticError, "must be a class or function, got Setting"),
         (f"{__name__}:nothing", StatisticError, "made int; expected an interplay.statistics.Collector"),
-    ],
-)
-def test_what_cannot_be_built_says_why(name, error, text):
-    with pytest.raises(error, match=text):
-        StatisticSpec(name).build()
+    ]:
+        with pytest.raises(error, match=text):
+            StatisticSpec(name).build()
 
 
 def test_a_parameter_that_does_not_exist_is_refused_with_the_nearest():

@@ -1,7 +1,5 @@
 """Statistics of any world, by hand: every expected number stands in the test that needs it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

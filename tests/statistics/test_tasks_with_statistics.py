@@ -1,7 +1,5 @@
 """Task files name statistics; tasks without them keep their hashes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -44,20 +42,17 @@ def test_a_task_without_them_has_the_hash_it_had():
     assert all(not one.statistics for suite in builtin_suites() for one in suite.tasks)
 
 
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
+def test_what_cannot_be_collected_is_refused():
+    for line, text in [
         ('statistics = ["scor"]', "unknown statistic 'scor'; did you mean 'score'"),
         ("statistics = [1]", "must hold names, or tables with a name, got 1"),
         ("statistics = [{ action_timeout_s = 20 }]", "must hold names, or tables with a name"),
         ('statistics = [{ name = "active_time", action_timeout = 20 }]', "did you mean 'action_timeout_s'"),
         ('statistics = [{ name = "active_time", action_timeout_s = "long" }]', "must be a number above 0, got 'long'"),
         ('statistics = "score"', "statistics"),
-    ],
-)
-def test_what_cannot_be_collected_is_refused(line, text):
-    with pytest.raises(TaskError, match=text):
-        task(line)
+    ]:
+        with pytest.raises(TaskError, match=text):
+            task(line)
 
 
 def test_every_world_that_ships_has_statistics_that_can_be_built():

@@ -1,7 +1,5 @@
 """Databases here are opened exactly as users open them."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Entrants and tokens in both databases: states, claims, who belongs to whom, and tokens of which only digests are kept."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What the database adds up equals what is counted one by one, in SQLite and in PostgreSQL."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The rule of release in SQLite and in PostgreSQL: the view says the same, and so do the queries that use it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,6 +1,7 @@
 """What the tests of study commands share: a folder with a study file in it, and the study opened there."""
 
 import pytest
+from fake_mturk import KEY_ID, SECRET, FakeMTurk
 
 import interplay.record
 from interplay.cli import _run
@@ -27,3 +28,11 @@ def opened(run, tmp_path):
     archive = interplay.record.open(tmp_path / "interplay-data")
     yield archive
     archive.close()
+
+
+@pytest.fixture
+def mturk(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    with FakeMTurk() as platform:
+        yield platform

@@ -4,8 +4,6 @@ Rules from the API reference (2017-01-17) and its service model: required member
 assignment, request tokens that hold for 24 hours and then are forgotten.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """What both stand-ins share: a small HTTP server on this machine that counts requests and can be told to fail."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import dataclass

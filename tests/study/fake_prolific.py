@@ -1,7 +1,5 @@
 """A stand-in for Prolific's API: token, states of submissions, bonuses; asked twice to pay, it pays twice, as the real one."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import Decimal

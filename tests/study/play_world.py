@@ -1,7 +1,5 @@
 """A study of play with people in it: they come, are credited with games, and end their visits, through the real services."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta

@@ -73,9 +73,8 @@ def test_a_page_opened_by_hand_is_told_where_to_begin():
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
+def test_ids_of_mechanical_turk_have_its_characters_and_length():
+    for name, value in [
         ("workerId", "B1WORKER"),
         ("workerId", "A1WORKER'; DROP TABLE"),
         ("workerId", "A" * 65),
@@ -83,18 +82,15 @@ def test_a_page_opened_by_hand_is_told_where_to_begin():
         ("assignmentId", "3A\u0660"),
         ("hitId", "<script>"),
         ("hitId", "3HIT\n3HIT"),
-    ],
-)
-def test_ids_of_mechanical_turk_have_its_characters_and_length(name, value):
-    text = refusal(MTurkChannel(), {**MTURK, name: value})
-    assert f"the link's {name} is not an id" in text
-    assert len(text) < 300
-    assert text.isascii()
+    ]:
+        text = refusal(MTurkChannel(), {**MTURK, name: value})
+        assert f"the link's {name} is not an id" in text
+        assert len(text) < 300
+        assert text.isascii()
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_a_forged_link_cannot_name_where_work_is_handed_in():
+    for host in [
         "https://evil.example",
         "http://www.mturk.com",
         "https://www.mturk.com.evil.example",
@@ -107,13 +103,11 @@ def test_ids_of_mechanical_turk_have_its_characters_and_length(name, value):
         "javascript:alert(1)",
         "https://WWW.MTURK.COM",
         "https://worker.mturk.com",
-    ],
-)
-def test_a_forged_link_cannot_name_where_work_is_handed_in(host):
-    text = refusal(MTurkChannel(), {**MTURK, "turkSubmitTo": host})
-    assert "which is not one of https://www.mturk.com, https://workersandbox.mturk.com" in text
-    with pytest.raises(ArrivalError, match="which is not one of"):  # nor can a row that was changed since
-        MTurkChannel().departure(Arrival("mturk", "A1", "3A", "3H", submit_to=host), "done")
+    ]:
+        text = refusal(MTurkChannel(), {**MTURK, "turkSubmitTo": host})
+        assert "which is not one of https://www.mturk.com, https://workersandbox.mturk.com" in text
+        with pytest.raises(ArrivalError, match="which is not one of"):  # nor can a row that was changed since
+            MTurkChannel().departure(Arrival("mturk", "A1", "3A", "3H", submit_to=host), "done")
 
 
 @pytest.mark.parametrize("host", ["https://www.mturk.com", "https://workersandbox.mturk.com", "https://www.mturk.com/"])
@@ -133,13 +127,17 @@ def test_a_study_may_name_a_host_of_its_own():
     assert channel.arrival(MTURK).submit_to == "https://www.mturk.com"
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["http://lab.example", "lab.example", "https://", "https://lab.example/path", "https://a@lab.example", "https://x:99999"],
-)
-def test_a_host_of_ones_own_is_an_https_origin(host):
-    with pytest.raises(StudyError, match="is not an origin; write https://host"):
-        MTurkChannel([host])
+def test_a_host_of_ones_own_is_an_https_origin():
+    for host in [
+        "http://lab.example",
+        "lab.example",
+        "https://",
+        "https://lab.example/path",
+        "https://a@lab.example",
+        "https://x:99999",
+    ]:
+        with pytest.raises(StudyError, match="is not an origin; write https://host"):
+            MTurkChannel([host])
 
 
 @pytest.mark.parametrize("outcome", ["screened_out", "no_consent", "withdrawn"])
@@ -149,10 +147,10 @@ def test_who_leaves_nothing_behind_returns_the_hit(outcome):
     assert "Please return the HIT" in departure.text
 
 
-@pytest.mark.parametrize("name", ["assignmentId", "outcome", "a b", "", "1st"])
-def test_results_have_names_of_their_own(name):
-    with pytest.raises(StudyError, match="a result cannot be called"):
-        MTurkChannel().departure(MTurkChannel().arrival(MTURK), "done", {name: "x"})
+def test_results_have_names_of_their_own():
+    for name in ["assignmentId", "outcome", "a b", "", "1st"]:
+        with pytest.raises(StudyError, match="a result cannot be called"):
+            MTurkChannel().departure(MTurkChannel().arrival(MTURK), "done", {name: "x"})
 
 
 def test_a_parameter_that_comes_twice_is_refused_however_it_is_handed_over():
@@ -162,20 +160,17 @@ def test_a_parameter_that_comes_twice_is_refused_however_it_is_handed_over():
     assert MTurkChannel().arrival([*MTURK.items(), ("workerId", "A1WORKER")]).worker == "A1WORKER"
 
 
-@pytest.mark.parametrize(
-    ("kind", "query", "stranger"),
-    [
+def test_a_link_of_another_platform_is_refused():
+    for kind, query, stranger in [
         ("mturk", PROLIFIC, "Prolific's PROLIFIC_PID and STUDY_ID and SESSION_ID"),
         ("mturk", {**MTURK, "SESSION_ID": "1"}, "Prolific's SESSION_ID"),
         ("prolific", {**PROLIFIC, "workerId": "A1"}, "Mechanical Turk's workerId"),
         ("open", MTURK, "Mechanical Turk's assignmentId"),
         ("open", PROLIFIC, "Prolific's PROLIFIC_PID"),
-    ],
-)
-def test_a_link_of_another_platform_is_refused(kind, query, stranger):
-    text = refusal(CHANNELS[kind], query)
-    assert text.startswith(f"this link carries {stranger}")
-    assert "Tell the people who run the study" in text
+    ]:
+        text = refusal(CHANNELS[kind], query)
+        assert text.startswith(f"this link carries {stranger}")
+        assert "Tell the people who run the study" in text
 
 
 def test_a_participant_of_prolific_is_read_from_three_parameters():
@@ -184,16 +179,14 @@ def test_a_participant_of_prolific_is_read_from_three_parameters():
     assert (arrival.hit, arrival.submit_to) == (PROLIFIC["STUDY_ID"], "")
 
 
-@pytest.mark.parametrize(
-    "spell", [str.lower, str.upper, lambda name: name.title().replace("_", ""), lambda name: name.replace("_", "-")]
-)
-@pytest.mark.parametrize(("kind", "query"), [("prolific", PROLIFIC), ("mturk", MTURK)])
-def test_parameters_of_a_platform_are_read_however_they_are_written(kind, query, spell):
-    link = {spell(name): value for name, value in query.items()}
-    assert CHANNELS[kind].arrival(link) == CHANNELS[kind].arrival(query)
-    assert refusal(CHANNELS["open"], link).startswith("this link carries ")
-    first = next(iter(link))
-    assert "twice, with different values" in refusal(CHANNELS[kind], [*query.items(), (first, "Other")])
+def test_parameters_of_a_platform_are_read_however_they_are_written():
+    for spell in [str.lower, str.upper, lambda name: name.title().replace("_", ""), lambda name: name.replace("_", "-")]:
+        for kind, query in [("prolific", PROLIFIC), ("mturk", MTURK)]:
+            link = {spell(name): value for name, value in query.items()}
+            assert CHANNELS[kind].arrival(link) == CHANNELS[kind].arrival(query)
+            assert refusal(CHANNELS["open"], link).startswith("this link carries ")
+            first = next(iter(link))
+            assert "twice, with different values" in refusal(CHANNELS[kind], [*query.items(), (first, "Other")])
 
 
 def test_a_link_that_half_fits_a_platform_is_refused_and_makes_no_volunteer():
@@ -240,9 +233,8 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
     assert "You go back" not in departure.text
 
 
-@pytest.mark.parametrize(
-    ("kind", "settings", "message"),
-    [
+def test_settings_that_cannot_work_are_refused_by_name():
+    for kind, settings, message in [
         ("prolific", {}, "channel.codes: is missing\nRemedy: write codes = {"),
         ("prolific", {"codes": {}}, "codes.done is missing: paste the completion code"),
         ("prolific", {"codes": {"done": "A", "withdrawn": "A"}}, "two outcomes have the same completion code"),
@@ -257,12 +249,10 @@ def test_an_outcome_without_a_code_gets_no_wrong_one():
         ("mturk", {"extra_hosts": "https://lab.example"}, "channel.extra_hosts: must be a list, got 'https://lab.example'"),
         ("mturk", {"extra_hosts": ["ftp://x"]}, "channel: extra_hosts: 'ftp://x' is not an origin"),
         ("open", {"codes": CODES}, "channel.codes: is not a known key\nRemedy: leave it out."),
-    ],
-)
-def test_settings_that_cannot_work_are_refused_by_name(kind, settings, message):
-    with pytest.raises(StudyError, match="channel") as caught:
-        make_channel(kind, settings)
-    assert message in str(caught.value)
+    ]:
+        with pytest.raises(StudyError, match="channel") as caught:
+            make_channel(kind, settings)
+        assert message in str(caught.value)
 
 
 def test_a_mistyped_channel_gets_the_nearest():

@@ -156,9 +156,8 @@ caption = "A tour"
     assert rules.examples[0].task == "atari/breakout"
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
+def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
+    for change, text in [
         (("[study]\n", "[study]\ntittle = 'x'\n"), "s.toml: study.tittle: is not a known key\nRemedy: did you mean 'title'."),
         (('id = "small"', 'id = "Small study"'), "study.id: 'Small study' is not a name\nRemedy: use lower-case letters"),
         (('title = "Small"\n', ""), "study.title: is missing\nRemedy: add title = ..."),
@@ -189,29 +188,24 @@ caption = "A tour"
         (("[consent]", "[consent]\nrequired = 1"), "consent.required: must be true or false, got 1"),
         (("[consent]", '[consent]\nrelease = "maybe"'), "consent.release: 'maybe' is not known"),
         (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "and nobody has to agree to the text"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy(change, text):
-    broken = SMALL.replace(*change)
-    assert broken != SMALL
-    with pytest.raises((StudyError, NotFoundError), match=re.escape(text)):
-        parse_study(broken, source="s.toml")
+    ]:
+        broken = SMALL.replace(*change)
+        assert broken != SMALL
+        with pytest.raises((StudyError, NotFoundError), match=re.escape(text)):
+            parse_study(broken, source="s.toml")
 
 
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
+def test_what_a_hit_cannot_have_is_refused_with_its_key():
+    for line, text in [
         ("asignments = 9", "asignments: is not a known key\nRemedy: did you mean 'assignments'"),
         ("assignments = 0", "assignments: must lie between 1 and 1000000000, got 0"),
         ("lifetime_days = 1.5", "lifetime_days: must be a whole number, got 1.5"),
         ('keywords = " "', "keywords: is empty"),
         (f'keywords = "{"x" * 1001}"', "keywords: has 1001 characters; 1000 fit\nRemedy: name fewer"),
         ("longest_min = 14", "longest_min: is 14, and a visit is expected to take 15 minutes\nRemedy: give slow"),
-    ],
-)
-def test_what_a_hit_cannot_have_is_refused_with_its_key(line, text):
-    with pytest.raises(StudyError, match=re.escape(f"s.toml: channels.mturk.hit.{text}")):
-        parse_study(f"{SMALL}[channels.mturk.hit]\n{line}\n", source="s.toml")
+    ]:
+        with pytest.raises(StudyError, match=re.escape(f"s.toml: channels.mturk.hit.{text}")):
+            parse_study(f"{SMALL}[channels.mturk.hit]\n{line}\n", source="s.toml")
 
 
 def test_a_study_that_pays_says_what():

@@ -76,9 +76,8 @@ def test_an_open_link_goes_on_with_what_the_cookie_knows_and_begins_anew_after_t
     assert admit(link, now=NOW, is_open=True, of_worker=[ended]).kind == "new"
 
 
-@pytest.mark.parametrize(
-    ("facts", "step", "outcome"),
-    [
+def test_what_comes_next_follows_from_the_facts():
+    for facts, step, outcome in [
         (Facts(), "work", None),
         (Facts(needs_quiz=True, max_attempts=2), "quiz", None),
         (Facts(needs_quiz=True, max_attempts=2, num_attempts=1), "quiz", None),
@@ -89,10 +88,8 @@ def test_an_open_link_goes_on_with_what_the_cookie_knows_and_begins_anew_after_t
         (Facts(num_wanted=3, num_answers=3, is_open=False), "end", "done"),
         (Facts(num_wanted=3, num_answers=2, is_open=False), "end", "nothing_left"),
         (Facts(num_wanted=3, num_answers=3, is_banned=True), "end", "failed_check"),
-    ],
-)
-def test_what_comes_next_follows_from_the_facts(facts, step, outcome):
-    assert (next_step(facts), due_outcome(facts)) == (step, outcome)
+    ]:
+        assert (next_step(facts), due_outcome(facts)) == (step, outcome)
 
 
 def test_whoever_ended_stays_ended():

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-import interplay.record
 from interplay.cli import _run
 from interplay.store.participants import add_participant
 from interplay.study import feedback as rules
@@ -15,13 +14,6 @@ from interplay.study.feedback import FeedbackBox, FeedbackError, TooMuchFeedback
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 HOSTILE = '=cmd|"/c calc"!A1 <script>alert(1)</script>\x1b[31m\x00 ünï 🎮'
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

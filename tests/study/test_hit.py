@@ -72,9 +72,8 @@ def test_a_page_without_https_cannot_be_shown(address):
         external_question(address)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+def test_settings_that_cannot_work_are_refused_by_name():
+    for change, message in [
         ({"title": " "}, "hit.title must have 1 to 128 characters"),
         ({"title": "x" * 129}, "hit.title must have 1 to 128 characters, got 129"),
         ({"description": ""}, "hit.description must have 1 to 2000"),
@@ -84,12 +83,10 @@ def test_a_page_without_https_cannot_be_shown(address):
         ({"num_assignments": 0}, "hit.num_assignments must lie between 1 and 1000000000, got 0"),
         ({"auto_approval_days": 31}, "hit.auto_approval_days must lie between 0 and 30"),
         ({"longest_min": 10}, "hit.longest_min is 10, and one assignment is expected to take 15 minutes"),
-    ],
-)
-def test_settings_that_cannot_work_are_refused_by_name(change, message):
-    with pytest.raises(StudyError) as caught:
-        settings(**change)
-    assert message in str(caught.value)
+    ]:
+        with pytest.raises(StudyError) as caught:
+            settings(**change)
+        assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("token", ["", "x" * 65])

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from fake_mturk import KEY_ID, SECRET, FakeMTurk
+from fake_mturk import KEY_ID, SECRET
 from warm_process import WarmProcess
 
 import interplay.record
@@ -43,14 +43,6 @@ LINK = "https://workersandbox.mturk.com/mturk/preview?groupId="
 @pytest.fixture(autouse=True)
 def without_pauses(monkeypatch):
     monkeypatch.setattr(mturk_api, "_PAUSE_S", 0)
-
-
-@pytest.fixture
-def mturk(monkeypatch):
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY_ID)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    with FakeMTurk() as platform:
-        yield platform
 
 
 @pytest.fixture

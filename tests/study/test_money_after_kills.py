@@ -3,8 +3,6 @@
 `INTERPLAY_MOMENTS=100 pytest tests/study/test_money_after_kills.py` tries more of them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -24,7 +22,7 @@ import interplay.record
 from interplay.cli import _run
 from interplay.study.payroll import Payroll
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long_proof
 
 MOMENTS = int(os.environ.get("INTERPLAY_MOMENTS", "6"))
 """Of each platform."""

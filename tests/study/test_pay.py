@@ -125,9 +125,8 @@ def test_the_estimate_reads_as_a_table():
     assert rows["warning"] == "the platform wants at least 8.00 per hour at the median"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_numbers_that_make_no_sense_are_refused():
+    for arguments, message in [
         ({"finished": []}, "nobody has finished anything yet"),
         ({"finished": [Finished("a", "a1", 0)]}, "assignment 'a1' took 0 seconds; a time must be more than nothing"),
         ({"finished": [Finished("a", "a1", float("nan"))]}, "took nan seconds"),
@@ -136,13 +135,11 @@ def test_the_estimate_reads_as_a_table():
         ({"reward": Decimal("1.001")}, "reward must be whole cents"),
         ({"hourly": Decimal(0)}, "hourly more than nothing"),
         ({"recommended_share": 0}, "recommended_share must lie above 0 and up to 1"),
-    ],
-)
-def test_numbers_that_make_no_sense_are_refused(arguments, message):
-    given = {"finished": done(10), "reward": Decimal(1), "hourly": Decimal(12), **arguments}
-    with pytest.raises(StudyError) as caught:
-        estimate(given.pop("finished"), **given)
-    assert message in str(caught.value)
+    ]:
+        given = {"finished": done(10), "reward": Decimal(1), "hourly": Decimal(12), **arguments}
+        with pytest.raises(StudyError) as caught:
+            estimate(given.pop("finished"), **given)
+        assert message in str(caught.value)
 
 
 def test_a_mistyped_fee_schedule_gets_the_nearest():

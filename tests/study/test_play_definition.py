@@ -56,13 +56,13 @@ full_at = 400
     assert (second.max_visits, second.opens.hour, second.opens.utcoffset().total_seconds()) == (2, 9, 3600)
 
 
-@pytest.mark.parametrize("name", PLAYED)
-def test_studies_of_play_that_ship_are_whole(name):
-    study = builtin_studies()[name]
-    assert study.id == name
-    assert study.consent.is_required
-    assert all(find(one.task).env.is_playable for one in study.play.variants)
-    assert parse_study(builtin_text(name)).content_hash == study.content_hash
+def test_studies_of_play_that_ship_are_whole():
+    for name in PLAYED:
+        study = builtin_studies()[name]
+        assert study.id == name
+        assert study.consent.is_required
+        assert all(find(one.task).env.is_playable for one in study.play.variants)
+        assert parse_study(builtin_text(name)).content_hash == study.content_hash
 
 
 def test_the_five_treatments_differ_in_their_incentives_alone():
@@ -130,17 +130,17 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("study", "name", "cell"), CELLS)
-def test_the_variants_of_crowdplay_follow_their_sources(study, name, cell):
-    expected = {"crowdplay": RELEASED, "crowdplay-paper": PAPER}[study][name]
-    rules = builtin_studies()[study].play.variant(name).treatment
-    found = {"/".join(one.statistics): one.required for one in rules.requirements}
-    bonus = rules.bonus.__dict__
-    share = (f"{bonus['correct']}/{bonus['out_of']}",) if bonus["out_of"] else ()
-    kind = type(rules.bonus).__name__.removesuffix("Bonus").lower()
-    found["bonus"] = (kind, bonus["statistic"] or bonus["correct"], bonus["full_at"], *share)
-    assert rules.bonus.max_cents == 300
-    assert (set(found) if cell == "cells" else found[cell]) == (set(expected) if cell == "cells" else expected[cell])
+def test_the_variants_of_crowdplay_follow_their_sources():
+    for study, name, cell in CELLS:
+        expected = {"crowdplay": RELEASED, "crowdplay-paper": PAPER}[study][name]
+        rules = builtin_studies()[study].play.variant(name).treatment
+        found = {"/".join(one.statistics): one.required for one in rules.requirements}
+        bonus = rules.bonus.__dict__
+        share = (f"{bonus['correct']}/{bonus['out_of']}",) if bonus["out_of"] else ()
+        kind = type(rules.bonus).__name__.removesuffix("Bonus").lower()
+        found["bonus"] = (kind, bonus["statistic"] or bonus["correct"], bonus["full_at"], *share)
+        assert rules.bonus.max_cents == 300
+        assert (set(found) if cell == "cells" else found[cell]) == (set(expected) if cell == "cells" else expected[cell])
 
 
 def test_the_bonus_of_a_side_is_that_of_the_released_code():
@@ -211,9 +211,8 @@ def test_sets_of_questions_are_taken_into_the_study_before_its_own():
     assert (again.content_hash, again.play) == (study.content_hash, study.play), "whatever the sets become later"
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
+def test_questions_that_cannot_be_asked_are_refused():
+    for table, message in [
         ('use = "teamwrk"', "questions.use: unknown question set 'teamwrk'; did you mean 'teamwork'?"),
         ("every = 2", "questions.partner: and comparison are missing, so nothing is asked"),
         (
@@ -223,12 +222,10 @@ def test_sets_of_questions_are_taken_into_the_study_before_its_own():
         ('partner = [{id = "a", text = "A?"}, {id = "a", text = "B?"}]', "questions.partner[1].id: 'a' is used twice"),
         ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: are fewer than two different answers"),
         ('comparison = [{id = "a", text = "A?", options = ["x"]}]', "questions.comparison[0].options: is not a known key"),
-    ],
-)
-def test_questions_that_cannot_be_asked_are_refused(table, message):
-    with pytest.raises(StudyError) as refused:
-        parse_study(STUDY.replace("[pay]", f"[questions]\n{table}\n[pay]"))
-    assert message in str(refused.value)
+    ]:
+        with pytest.raises(StudyError) as refused:
+            parse_study(STUDY.replace("[pay]", f"[questions]\n{table}\n[pay]"))
+        assert message in str(refused.value)
 
 
 def test_forms_come_after_games_and_each_pair_of_partners_is_compared_once():
@@ -249,14 +246,14 @@ def test_forms_come_after_games_and_each_pair_of_partners_is_compared_once():
         form.read(given | {"skill": "third"})
 
 
-@pytest.mark.parametrize("place", REFUSED)
-def test_what_a_study_of_play_cannot_mean_is_refused_with_its_place(place):
-    wrong, message = REFUSED[place]
-    assert place in STUDY
-    with pytest.raises(StudyError) as refused:
-        parse_study(STUDY.replace(place, wrong, 1))
-    assert message in str(refused.value)
-    assert "Remedy: " in str(refused.value)
+def test_what_a_study_of_play_cannot_mean_is_refused_with_its_place():
+    for place in REFUSED:
+        wrong, message = REFUSED[place]
+        assert place in STUDY
+        with pytest.raises(StudyError) as refused:
+            parse_study(STUDY.replace(place, wrong, 1))
+        assert message in str(refused.value)
+        assert "Remedy: " in str(refused.value)
 
 
 def test_more_that_is_refused():

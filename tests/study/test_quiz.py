@@ -73,20 +73,24 @@ def test_65_percent_passes_to_the_box(num_right, is_passed):
     assert score.is_passed is is_passed
 
 
-@pytest.mark.parametrize("name", QUIZZES)
-def test_everything_right_is_1_and_everything_wrong_is_0(name):
-    quiz = find_quiz(name)
-    key = {question.id: [option.id for option in question.options if option.is_right] for question in quiz.questions}
-    reverse = {question.id: [option.id for option in question.options if not option.is_right] for question in quiz.questions}
-    assert (quiz.score(key).share, quiz.score(key).is_passed) == (1, True)
-    assert (quiz.score(reverse).share, quiz.score(reverse).is_passed) == (0, False)
+def test_everything_right_is_1_and_everything_wrong_is_0():
+    for name in QUIZZES:
+        quiz = find_quiz(name)
+        key = {question.id: [option.id for option in question.options if option.is_right] for question in quiz.questions}
+        reverse = {
+            question.id: [option.id for option in question.options if not option.is_right] for question in quiz.questions
+        }
+        assert (quiz.score(key).share, quiz.score(key).is_passed) == (1, True)
+        assert (quiz.score(reverse).share, quiz.score(reverse).is_passed) == (0, False)
 
 
-@pytest.mark.parametrize("name", QUIZZES)
-def test_ticking_nothing_or_everything_does_not_pass(name):
-    quiz = find_quiz(name)
-    assert not quiz.score({question.id: [] for question in quiz.questions}).is_passed
-    assert not quiz.score({question.id: [option.id for option in question.options] for question in quiz.questions}).is_passed
+def test_ticking_nothing_or_everything_does_not_pass():
+    for name in QUIZZES:
+        quiz = find_quiz(name)
+        assert not quiz.score({question.id: [] for question in quiz.questions}).is_passed
+        assert not quiz.score(
+            {question.id: [option.id for option in question.options] for question in quiz.questions}
+        ).is_passed
 
 
 def test_the_minecraft_quiz_asks_enough():
@@ -100,30 +104,30 @@ def test_the_minecraft_quiz_asks_enough():
     assert sum(comb(50, right) for right in range(33, 51)) / 2**50 < 0.02
 
 
-@pytest.mark.parametrize("name", QUIZZES)
-def test_the_form_does_not_reveal_the_key(name):
-    quiz = find_quiz(name)
-    form = quiz.form(np.random.default_rng(0))
-    text = json.dumps(form)
-    assert "right" not in {key for question in form["questions"] for option in question["options"] for key in option}
-    assert set(form) == {"id", "title", "intro", "questions"}
-    assert all(set(question) == {"id", "text", "picture", "options"} for question in form["questions"])
-    assert all(set(option) == {"id", "text"} for question in form["questions"] for option in question["options"])
-    notes = Path(quiz.source).read_text().count("note = ")
-    assert notes == len(quiz.questions)
-    assert "note" not in text
-    # Neither do ids: they depend on the text alone, so swapping right and wrong leaves them as they are.
-    swapped = parse_quiz(
-        Path(quiz.source)
-        .read_text()
-        .replace("right = ", "tmp = ")
-        .replace("wrong = ", "right = ")
-        .replace("tmp = ", "wrong = "),
-        folder=Path(quiz.source).parent,
-    )
-    ids = {question.id: {option.text: option.id for option in question.options} for question in quiz.questions}
-    assert {question.id: {option.text: option.id for option in question.options} for question in swapped.questions} == ids
-    assert swapped.content_hash != quiz.content_hash
+def test_the_form_does_not_reveal_the_key():
+    for name in QUIZZES:
+        quiz = find_quiz(name)
+        form = quiz.form(np.random.default_rng(0))
+        text = json.dumps(form)
+        assert "right" not in {key for question in form["questions"] for option in question["options"] for key in option}
+        assert set(form) == {"id", "title", "intro", "questions"}
+        assert all(set(question) == {"id", "text", "picture", "options"} for question in form["questions"])
+        assert all(set(option) == {"id", "text"} for question in form["questions"] for option in question["options"])
+        notes = Path(quiz.source).read_text().count("note = ")
+        assert notes == len(quiz.questions)
+        assert "note" not in text
+        # Neither do ids: they depend on the text alone, so swapping right and wrong leaves them as they are.
+        swapped = parse_quiz(
+            Path(quiz.source)
+            .read_text()
+            .replace("right = ", "tmp = ")
+            .replace("wrong = ", "right = ")
+            .replace("tmp = ", "wrong = "),
+            folder=Path(quiz.source).parent,
+        )
+        ids = {question.id: {option.text: option.id for option in question.options} for question in quiz.questions}
+        assert {question.id: {option.text: option.id for option in question.options} for question in swapped.questions} == ids
+        assert swapped.content_hash != quiz.content_hash
 
 
 def test_boxes_come_in_an_order_of_chance_and_the_same_seed_gives_the_same_order():
@@ -146,9 +150,8 @@ def test_swapping_one_box_changes_the_score_by_one(data):
     assert abs(quiz.score(other).num_right - quiz.score(answers).num_right) == 1
 
 
-@pytest.mark.parametrize(
-    ("answers", "message"),
-    [
+def test_answers_that_are_none_are_refused():
+    for answers, message in [
         (None, "answers must be an object"),
         (["sums"], "answers must be an object"),
         ({}, "question 'sums' is not answered"),
@@ -159,12 +162,10 @@ def test_swapping_one_box_changes_the_score_by_one(data):
         ({"sums": [], "birds": [], "fish": []}, "quiz 'small' has no question 'fish'; it has sums, birds"),
         ({"sums": [], "birds": [], 7: []}, "has no question '7'"),
         ({"sums": {"a": 1}, "birds": []}, "must be a list of option ids"),
-    ],
-)
-def test_answers_that_are_none_are_refused(answers, message):
-    with pytest.raises(QuizAnswerError) as caught:
-        small().score(answers)
-    assert message in str(caught.value)
+    ]:
+        with pytest.raises(QuizAnswerError) as caught:
+            small().score(answers)
+        assert message in str(caught.value)
 
 
 def test_ticking_a_box_twice_is_ticking_it():
@@ -173,9 +174,8 @@ def test_ticking_a_box_twice_is_ticking_it():
     assert quiz.score({"sums": [box, box], "birds": []}) == quiz.score({"sums": [box], "birds": []})
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_a_quiz_that_cannot_work_is_refused_with_file_question_and_remedy():
+    for old, new, message in [
         ("[quiz]", "[quizz]", "quiz: is missing\nRemedy: add [quiz]."),
         ('id = "small"', 'id = "Small Quiz"', "quiz.id: 'Small Quiz' is not a name"),
         ('title = "Small"', "", "quiz.title: is missing"),
@@ -205,13 +205,11 @@ def test_ticking_a_box_twice_is_ticking_it():
         ('wrong = ["Bat"]', 'wrong = ["Bat"]\npicture_alt = "An owl"', "describes a picture that is not named"),
         ('text = "Which are birds?"', "", "question 'birds'.text: is missing"),
         ("[[question]]", "[question]", "small.toml: "),
-    ],
-)
-def test_a_quiz_that_cannot_work_is_refused_with_file_question_and_remedy(old, new, message):
-    with pytest.raises(QuizError) as caught:
-        small((old, new))
-    assert message in str(caught.value)
-    assert str(caught.value).startswith("small.toml: ")
+    ]:
+        with pytest.raises(QuizError) as caught:
+            small((old, new))
+        assert message in str(caught.value)
+        assert str(caught.value).startswith("small.toml: ")
 
 
 def test_a_quiz_that_silence_would_pass_is_refused():

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from play_world import STUDY, PlayWorld
 
-import interplay.record
 from interplay.cli import _run
 from interplay.store import Enrolment, RaffleEntry
 from interplay.study import Arrival, StudyError
@@ -17,13 +16,6 @@ from interplay.study.people import People
 from interplay.study.raffle_entries import AddressError, RaffleEntries, read_address
 
 RAFFLE = STUDY.replace('[channels.prolific]\ncodes = { done = "DONE1" }', "[channels.email]\n[raffle]\nwinners = 2\nprize = 25")
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture
@@ -60,14 +52,13 @@ def test_a_study_by_email_needs_a_raffle_and_no_other_channel_beside_it():
         parse_study(RAFFLE + "[channels.open]")
 
 
-@pytest.mark.parametrize("typed", ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"])
-def test_addresses_are_read(typed):
-    assert read_address(typed) == typed.strip().lower()
+def test_addresses_are_read():
+    for typed in ["ada@lab.example", " Ada.B+x@Lab.Example ", "a@b.co", "ü@lab.example", "straße@lab.example"]:
+        assert read_address(typed) == typed.strip().lower()
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
+def test_what_is_no_address_is_refused_in_words():
+    for typed in [
         "",
         "ada",
         "ada@lab",
@@ -78,11 +69,9 @@ def test_addresses_are_read(typed):
         f"{'a' * 260}@lab.example",
         "a@lab.example\nbcc: b@c.de",
         "a\x1b@lab.example",
-    ],
-)
-def test_what_is_no_address_is_refused_in_words(typed):
-    with pytest.raises(AddressError, match="one looks like"):
-        read_address(typed)
+    ]:
+        with pytest.raises(AddressError, match="one looks like"):
+            read_address(typed)
 
 
 def test_only_who_is_done_enters_and_once_and_nothing_says_with_which_address(world, entries, archive):

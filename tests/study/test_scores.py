@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from play_world import PlayWorld
 from played_games import add_game
 
-import interplay.record
 from interplay import testing
 from interplay.record import proofs
 from interplay.store import Ban, EpisodeRow, EpisodeSeat, PlaySession
@@ -21,13 +20,6 @@ from interplay.tasks import find
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)
 TASK = find("atari/breakout")
 VALUES = st.lists(st.one_of(st.integers(-50, 2000).map(float), st.floats(-1e6, 1e6)), min_size=1, max_size=40)
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
-import interplay.record
 from interplay.errors import NotFoundError
 from interplay.judge.ratings.answered import partner_comparisons
-from interplay.rank import leaderboard
 from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
 from interplay.store.bans import ban
 from interplay.store.visits import PlayedSession
@@ -34,13 +32,6 @@ max_visits = 1
 """
 TREATMENTS = [one.treatment for study in builtin_studies().values() if study.play for one in study.play.variants]
 CHOSEN = STUDY.replace("[pay]", '[play]\nchoice = "chosen"\n[pay]') + SECOND
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

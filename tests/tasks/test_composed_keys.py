@@ -27,6 +27,7 @@ env.id = "gym:ComposedKeys-v0"
 frame_rate_hz = 20
 time_limit_s = 10
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who looked better?" }]
 
 [task.keys]
 compose = true
@@ -36,12 +37,6 @@ pointer = "camera"
 pointer_degrees = 0.25
 turns = { look_left = [0, -5], look_down = [2.5, 0] }
 opposites = [["left", "right"], ["forward", "back"]]
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who looked better?"
 """  # noqa: E501 (an inline table of TOML is one line)
 
 SPACE = gymnasium.spaces.Dict(
@@ -107,9 +102,8 @@ def test_turns_are_buttons_after_the_others_and_no_entries():
         _ = KEYS.table
 
 
-@pytest.mark.parametrize(
-    ("held", "turn", "expected"),
-    [
+def test_held_buttons_and_the_mouse_compose_an_action():
+    for held, turn, expected in [
         ((), (0.0, 0.0), action()),
         (("forward", "attack"), (0.0, 0.0), action("forward", "attack")),
         (("left", "right", "attack"), (0.0, 0.0), action("attack")),
@@ -117,14 +111,12 @@ def test_turns_are_buttons_after_the_others_and_no_entries():
         (("look_left", "look_down", "ESC"), (1.0, 2.0), action("ESC", camera=(3.5, -3.0))),
         ((), (-500.0, 179.5), action(camera=(-180.0, 179.5))),
         (("look_left",), (0.0, -178.0), action(camera=(0.0, -180.0))),
-    ],
-)
-def test_held_buttons_and_the_mouse_compose_an_action(held, turn, expected):
-    composed = KEYS.action(KEYS.mask(set(held)), turn)
-    assert entries(composed) == expected
-    assert SPACE.contains(composed)
-    assert composed["camera"].dtype == np.float32
-    assert entries(KEYS.resolve(KEYS.mask(set(held)), turn)) == expected
+    ]:
+        composed = KEYS.action(KEYS.mask(set(held)), turn)
+        assert entries(composed) == expected
+        assert SPACE.contains(composed)
+        assert composed["camera"].dtype == np.float32
+        assert entries(KEYS.resolve(KEYS.mask(set(held)), turn)) == expected
 
 
 def test_the_noop_is_new_each_time_and_lies_in_the_space():
@@ -144,19 +136,16 @@ def test_mask_and_turn_of_an_action_give_exactly_that_action(mask, turn):
     assert entries(KEYS.action(KEYS.mask_of_action(stored), KEYS.turn_of_action(stored))) == entries(composed)
 
 
-@pytest.mark.parametrize(
-    "impossible",
-    [
+def test_an_action_no_keys_give_has_no_mask():
+    for impossible in [
         action("left", "right"),
         action() | {"forward": 2},
         action() | {"fly": 1},
         {name: value for name, value in action().items() if name != "ESC"},
         {name: value for name, value in action().items() if name != "camera"},
-    ],
-)
-def test_an_action_no_keys_give_has_no_mask(impossible):
-    with pytest.raises(KeyError):
-        KEYS.mask_of_action(impossible)
+    ]:
+        with pytest.raises(KeyError):
+            KEYS.mask_of_action(impossible)
 
 
 @pytest.mark.parametrize("camera", [(0.0, 181.0), (float("nan"), 0.0), (1.0, 2.0, 3.0)])
@@ -220,9 +209,8 @@ def test_32_buttons_have_a_bit_each():
     assert keys.full_mask == 2**32 - 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_what_cannot_be_composed_is_refused_with_file_key_and_remedy():
+    for old, new, message in [
         ("compose = true", "compose = 1", "keys.compose: must be true or false, got 1"),
         ("compose = true", 'compose = true\nactions = { "" = 0 }', "keys.actions: cannot stand beside compose = true"),
         ("compose = true", 'actions = { "" = 0 }', "keys.pointer: needs compose = true beside it"),
@@ -243,14 +231,12 @@ def test_32_buttons_have_a_bit_each():
             '"ESC", ' + ", ".join(f'"b{number}"' for number in range(24)) + "]",
             "keys.turns: makes 33 buttons with those of the action; 32 fit a message",
         ),
-    ],
-)
-def test_what_cannot_be_composed_is_refused_with_file_key_and_remedy(old, new, message):
-    assert old in GOOD
-    with pytest.raises(TaskError, match=message) as caught:
-        parse_suite(GOOD.replace(old, new), source="my.toml")
-    assert str(caught.value).startswith("my.toml: task[0].keys.")
-    assert "\nRemedy: " in str(caught.value)
+    ]:
+        assert old in GOOD
+        with pytest.raises(TaskError, match=message) as caught:
+            parse_suite(GOOD.replace(old, new), source="my.toml")
+        assert str(caught.value).startswith("my.toml: task[0].keys.")
+        assert "\nRemedy: " in str(caught.value)
 
 
 def check(tmp_path, capsys, text: str) -> tuple[int, str]:

@@ -29,17 +29,12 @@ env.id = "gym:CartPole-v1"
 frame_rate_hz = 30
 time_limit_s = 10
 held_out_seeds = [1, 2]
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who balanced better?" }]
 
 [task.keys]
 buttons = ["LEFT", "RIGHT"]
 bindings = { ArrowLeft = "LEFT", ArrowRight = "RIGHT" }
 actions = { "" = 0, "LEFT" = 0, "RIGHT" = 1 }
-
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who balanced better?"
 """
 
 
@@ -60,17 +55,17 @@ HASHES = {
 """Of release 0.1.0: what recorded episodes and answers stand under."""
 
 
-@pytest.mark.parametrize("task_id", HASHES)
-def test_built_in_tasks_keep_their_hash(task_id):
+def test_built_in_tasks_keep_their_hash():
     """Fields that came later stay out of the hash at their default; recordings of before stay comparable.
 
     The block world's tasks have brighter pictures since: without that option they are those of the release.
     """
-    task = find(task_id)
-    options = {name: value for name, value in task.env.options.items() if name != "gamma"}
-    assert replace(task, env=replace(task.env, options=options)).content_hash == HASHES[task_id]
-    assert ("gamma" in task.env.options) == (task.suite == "basalt")
-    assert Task.from_json(task.to_json()) == task
+    for task_id in HASHES:
+        task = find(task_id)
+        options = {name: value for name, value in task.env.options.items() if name != "gamma"}
+        assert replace(task, env=replace(task.env, options=options)).content_hash == HASHES[task_id]
+        assert ("gamma" in task.env.options) == (task.suite == "basalt")
+        assert Task.from_json(task.to_json()) == task
 
 
 def test_the_share_of_games_on_held_out_seeds_is_read_and_stays_out_of_the_hash_where_nothing_is_said():
@@ -101,9 +96,8 @@ def test_a_good_file_is_read_whole(tmp_path):
     assert find(f"{file}:balance") == task
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
+def test_a_bad_file_is_refused_with_file_key_and_remedy():
+    for old, new, message in [
         ("[suite]", "[suit", "not valid TOML"),
         ("time_limit_s = 10", "time_limit_s = 10\nseats = []", r"task\[0\].seats: must be 1 to 64 different names, got \[\]"),
         (
@@ -158,14 +152,12 @@ def test_a_good_file_is_read_whole(tmp_path):
             'goal = "Keep\\nit up."',
             r"U\+000A, which nobody can see\nRemedy: take it out",
         ),
-    ],
-)
-def test_a_bad_file_is_refused_with_file_key_and_remedy(old, new, message):
-    assert old in GOOD
-    with pytest.raises(TaskError, match=message) as caught:
-        parse_suite(GOOD.replace(old, new), source="my.toml")
-    assert str(caught.value).startswith("my.toml")
-    assert "\n" in str(caught.value), "an error says what to do on its second line"
+    ]:
+        assert old in GOOD
+        with pytest.raises(TaskError, match=message) as caught:
+            parse_suite(GOOD.replace(old, new), source="my.toml")
+        assert str(caught.value).startswith("my.toml")
+        assert "\n" in str(caught.value), "an error says what to do on its second line"
 
 
 @pytest.mark.parametrize(
@@ -233,17 +225,17 @@ def test_an_id_that_strangers_send_is_never_taken_for_a_file(tmp_path):
 BUILT_IN = [task for suite in builtin_suites() for task in suite.tasks]
 
 
-@pytest.mark.parametrize("task", BUILT_IN, ids=lambda task: task.id)
-def test_built_in_tasks_survive_json(task):
-    copy = Task.from_json(json.loads(json.dumps(task.to_json())))
-    assert copy.content_hash == task.content_hash
-    assert copy.keys == task.keys
+def test_built_in_tasks_survive_json():
+    for task in BUILT_IN:
+        copy = Task.from_json(json.loads(json.dumps(task.to_json())))
+        assert copy.content_hash == task.content_hash
+        assert copy.keys == task.keys
 
 
-@pytest.mark.parametrize("task", [task for task in BUILT_IN if task.env.backend == "ale"], ids=lambda task: task.id)
-def test_atari_tasks_reach_all_18_actions(task):
-    assert set(task.keys.table) == set(range(18))
-    assert all(task.keys.resolve(task.keys.mask_of_action(action)) == action for action in range(18))
+def test_atari_tasks_reach_all_18_actions():
+    for task in [task for task in BUILT_IN if task.env.backend == "ale"]:
+        assert set(task.keys.table) == set(range(18))
+        assert all(task.keys.resolve(task.keys.mask_of_action(action)) == action for action in range(18))
 
 
 def test_the_content_hash_changes_with_the_content():
@@ -255,9 +247,8 @@ def test_the_content_hash_changes_with_the_content():
 KEYS = find("atari/space_invaders").keys
 
 
-@pytest.mark.parametrize(
-    ("held", "action"),
-    [
+def test_opposite_keys_cancel_and_the_rest_counts():
+    for held, action in [
         ((), 0),
         (("LEFT",), 4),
         (("LEFT", "RIGHT"), 0),
@@ -265,10 +256,8 @@ KEYS = find("atari/space_invaders").keys
         (("UP", "DOWN", "LEFT"), 4),
         (("UP", "LEFT", "FIRE"), 15),
         (("UP", "DOWN", "LEFT", "RIGHT", "FIRE"), 1),
-    ],
-)
-def test_opposite_keys_cancel_and_the_rest_counts(held, action):
-    assert KEYS.resolve(KEYS.mask(set(held))) == action
+    ]:
+        assert KEYS.resolve(KEYS.mask(set(held))) == action
 
 
 @given(st.integers(0, 2**5 - 1))

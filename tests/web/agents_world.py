@@ -1,7 +1,5 @@
 """Agents over HTTP: tokens, small real videos, an application over an empty data folder."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from datetime import UTC, datetime

@@ -6,8 +6,6 @@ moves the mouse in the page, and waits until the steps that took them have been 
 world, and whoever thinks pauses the game: so a slow machine plays the same game, only later.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from blockworld import Action, World
 from blockworld.player import screens
 from blockworld.state import Position
+
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs import make

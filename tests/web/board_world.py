@@ -1,7 +1,5 @@
 """A log of many answers about many agents, without anybody having watched anything."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 

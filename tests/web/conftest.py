@@ -1,7 +1,5 @@
 """A real server on a free port with recorded episodes in it, and a real Chromium."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,17 +29,13 @@ instructions = "Press space."
 time_limit_s = 3
 held_out_seeds = [1, 2]
 env.id = "ale:breakout"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who played better?" }]
 [task.keys]
 buttons = ["FIRE", "RIGHT", "LEFT"]
 opposites = [["LEFT", "RIGHT"]]
 bindings = { Space = "FIRE", ArrowRight = "RIGHT", ArrowLeft = "LEFT" }
 actions = { "" = 0, FIRE = 1, RIGHT = 3, LEFT = 4, "RIGHT+FIRE" = 11, "LEFT+FIRE" = 12 }
 labels = { FIRE = "serve the ball" }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who played better?"
 """
 
 
@@ -59,6 +53,7 @@ frame_rate_hz = 20
 time_limit_s = 60
 held_out_seeds = [1, 2]
 env.id = "gym:trial_worlds:TrialLook-v0"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who turned better?" }]
 [task.keys]
 compose = true
 buttons = ["forward", "back", "left", "right", "jump", "attack", "use", "hotbar.1", "hotbar.2", "hotbar.3", "ESC"]
@@ -80,11 +75,6 @@ Digit2 = "hotbar.2"
 Digit3 = "hotbar.3"
 ArrowLeft = "look_left"
 ArrowRight = "look_right"
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who turned better?"
 """
 
 

@@ -1,7 +1,5 @@
 """What players of an instance of `explore` must not be told: every text of it that is not in its goal."""
 
-from __future__ import annotations
-
 from interplay.explore import published
 
 

@@ -1,7 +1,5 @@
 """Three minutes of the block world in its true size, recorded without waiting for 3,600 pictures."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

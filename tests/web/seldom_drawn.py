@@ -1,8 +1,6 @@
 """Pages that draw the block world a few times a second. Without a graphics card a page draws with all the time of the processor
 that it gets, and nobody looks at most of its pictures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page of an agent: what judges said about it, counted right; its videos; and nothing for who judges it right now."""
 
-from __future__ import annotations
-
 import re
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,7 +10,6 @@ from board_world import REASON, fill
 from sqlalchemy import select
 from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
-import interplay.record
 from interplay.judge import Judging, Rules
 from interplay.judge.entrants.tally import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
@@ -21,14 +18,6 @@ from interplay.tasks import Question, find
 from interplay.web.app import create_app
 
 SEEDS = find(TASK).held_out_seeds
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Agents over HTTP: from proposal to matchmaking, each token for its own agents only, garbage refused with reasons."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import shutil
@@ -12,7 +10,6 @@ import pytest
 import sqlalchemy
 from agents_world import NOW, TASK, client, mp4, operator, propose, token, upload
 
-import interplay.record
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
@@ -25,14 +22,6 @@ from interplay.tasks import find
 from interplay.web.app import MAX_VIDEO_BYTES, create_app
 
 SEEDS = find(TASK).held_out_seeds
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture
@@ -336,6 +325,7 @@ def test_a_video_may_be_larger_than_other_bodies_and_has_a_limit_of_its_own(arch
     assert team.post("/api/agents", content=b" " * 300_000).status_code == 413
 
 
+@pytest.mark.processes
 def test_serve_takes_the_largest_video_as_an_option(archive, serve, tmp_path):
     bearer = {"Authorization": f"Bearer {token(archive, 'team-red')}"}
     with serve(archive.root, tmp_path, {}, "--max-video-mb", "1") as address, httpx.Client(headers=bearer) as team:

@@ -1,7 +1,5 @@
 """The application through its in-process client: headers, identity, errors, episodes, pages."""
 
-from __future__ import annotations
-
 import inspect
 import multiprocessing
 import os
@@ -63,15 +61,11 @@ time_limit_s = 10
 frame_rate_hz = 50
 held_out_seeds = [1]
 env.id = "gym:CartPole-v1"
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who balanced longer?" }]
 [task.keys]
 buttons = ["RIGHT"]
 bindings = { ArrowRight = "RIGHT" }
 actions = { "" = 0, RIGHT = 1 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who balanced longer?"
 """
 
 PONG = "together/cooperative_pong"

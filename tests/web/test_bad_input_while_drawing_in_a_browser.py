@@ -1,8 +1,6 @@
 """What may go wrong while pages draw the block world: frames that are spoiled on the way, lost surfaces, workers that die, and
 windows that are hidden for long. Each time two play one game: the one in trouble goes on without a reload, the other anyway."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -25,7 +23,7 @@ from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.connections import wire
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.parametrize("chromium", ["webgl"], indirect=True)]
+pytestmark = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 TASK = "blocks/two"
 SUITE = """
@@ -43,6 +41,7 @@ held_out_seeds = [1, 2]
 seats = ["left", "right"]
 env.id = "voxel:trial"
 env.options = { size = [64, 36], kind = "flat" }
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who dug better?" }]
 [task.keys]
 compose = true
 buttons = [
@@ -54,11 +53,6 @@ pointer = "camera"
 pointer_degrees = 0.25
 bindings = { ArrowDown = "look_down", KeyW = "forward", KeyX = "attack", Enter = "ESC" }
 turns = { look_down = [5, 0] }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who dug better?"
 """
 KNOWS = """
 self.knows = async () => {

@@ -1,7 +1,5 @@
 """The block world drawn by a real Chromium with WebGL2, without a graphics card: the processor casts the rays."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby
 
@@ -11,8 +9,6 @@ from test_pages_in_a_browser import look, page, until  # noqa: F401 (fixtures)
 from web_server import serving
 
 import interplay.record
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TASK = "basalt/find_cave"
 FIRST_START_S = 300

@@ -1,7 +1,5 @@
 """The block world in a real Chromium, by key and mouse alone: a cave is found, and a pickaxe is made."""
 
-from __future__ import annotations
-
 import json
 import time
 
@@ -17,8 +15,6 @@ from interplay.envs.minerl_actions import KEYS
 from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive, Episode
 from interplay.tasks import Task, builtin_suites, find, parse_suite
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CAVE_SEED = 57
 """A land whose nearest cave lies 30 blocks away in a hillside; one has to turn and to jump on the way."""

@@ -44,13 +44,6 @@ def a_judge() -> TaskJudge:
 
 
 @pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
-
-
-@pytest.fixture
 def client(archive):
     with TestClient(create_app(archive)) as client:
         yield client

@@ -11,7 +11,6 @@ from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
 from interplay.study.tokens import teacher_key
 
-pytestmark = pytest.mark.browser
 SECOND_S = 60_000
 CHECKED_WITHIN_S = 180.0
 """The process that checks games gives way to everything that a busy machine does."""
@@ -26,6 +25,7 @@ def finish_a_game(page) -> None:
     page.wait_for_selector("[data-end]:not([hidden])")
 
 
+@pytest.mark.journey("a class with one code")
 def test_a_class_plays_and_its_teacher_sees_it(recorded, chromium, windows, server, picture):
     classes = Classes(recorded.database)
     made = classes.open("Class 9b", ["short/breakout", "together/cooperative_pong"])

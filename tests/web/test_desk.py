@@ -1,7 +1,5 @@
 """The operator's desk over HTTP and by command: who gets in, what the pages say, and pauses."""
 
-from __future__ import annotations
-
 import json
 import re
 import warnings

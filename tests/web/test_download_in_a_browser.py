@@ -1,7 +1,5 @@
 """The download of an episode's video in a real Chromium: made in the background, followed, given up, and sent."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from test_pages_in_a_browser import look, page  # noqa: F401 (fixtures)
@@ -11,8 +9,6 @@ import interplay.record
 from interplay.agents import rollout
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.tasks import find
-
-pytestmark = pytest.mark.browser
 
 WITHIN_MS = 60_000
 

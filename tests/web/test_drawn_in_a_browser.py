@@ -4,16 +4,12 @@ The server of these tests sends pictures. A stand-in on the way to it offers sce
 stand-in too, which paints a colour. So a test sees what the page asks, tells and shows.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Any
 
 import pytest
 from test_pages_in_a_browser import every_look, fits, look, page, quit_game, until  # noqa: F401 (fixtures)
-
-pytestmark = pytest.mark.browser
 
 TASK = "look/around"
 HEADER = struct.Struct("<BBHIIIf")

@@ -1,7 +1,5 @@
 """The boards of language models, tasks from inside, and pages of runs, over runs that scripted models really made."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -30,7 +28,7 @@ from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
 from interplay.web.graphs import graph
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long_proof
 
 ASKED = [*published.names("published"), *published.names("planner")[:3]]
 """Ids of tasks that are asked for: all of one set and some of the other."""

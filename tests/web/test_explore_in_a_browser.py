@@ -1,7 +1,5 @@
 """A person plays an instance of `explore` by keys alone, is told nothing but the goal, and then sees what was reached."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 
@@ -13,8 +11,6 @@ from web_server import serving
 import interplay.record
 from interplay.explore import judgement_cache, published
 from interplay.explore.results.first_attempts import first_attempts
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 CORRIDOR = "explore/0116"
 """Three things to find in a straight corridor: whoever walks ahead reaches them all."""
@@ -32,6 +28,7 @@ def served(tmp_path_factory):
     archive.close()
 
 
+@pytest.mark.journey("people who play the same tasks")
 def test_a_person_walks_the_corridor_and_sees_all_milestones_reached(served, chromium, picture):
     address, archive = served
     sent: list[str] = []

@@ -1,7 +1,5 @@
 """Tasks of `explore` for people: one card, their page, and nothing that would spoil them."""
 
-from __future__ import annotations
-
 import html
 import re
 import subprocess
@@ -67,6 +65,7 @@ def test_a_server_without_instances_has_no_card_and_no_page(tmp_path):
         assert client.post("/explore/tasks/0116/shown").status_code == 404
 
 
+@pytest.mark.processes
 def test_the_server_needs_no_inspect():
     program = "import sys; sys.modules['inspect_ai'] = None; import interplay.web.app, interplay.cli.serve"
     subprocess.run([sys.executable, "-c", program], check=True)

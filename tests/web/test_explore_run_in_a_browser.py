@@ -1,18 +1,14 @@
 """A run of a language model read in a real Chromium: the replay moves, and what was said and pressed moves with it."""
 
-from __future__ import annotations
-
 import json
 import time
 
 import pytest
-from test_pages_in_a_browser import every_look, fits, look, page, until  # noqa: F401 (fixtures)
+from test_pages_in_a_browser import every_look, fits, journey_on_a_desktop, look, page, until  # noqa: F401 (fixtures)
 from web_server import serving
 
 from interplay.cli import main
 from interplay.explore.evaluation.runs import read_all
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LOAD_S = 240
 """A machine that has never run the block world compiles it first."""
@@ -59,7 +55,7 @@ def run_of(data, task: str) -> dict:
     }
 
 
-@every_look
+@journey_on_a_desktop("runs of language models with results")
 def test_a_run_is_read_call_by_call(page, data):  # noqa: F811
     run = run_of(data, "0013")
     page.goto(f"/explore/runs/{run['id']}")

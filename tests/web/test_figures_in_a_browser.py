@@ -1,7 +1,5 @@
 """Mobs, things, players and the hand as a browser draws them, against the same figures in Interplay's own pictures."""
 
-from __future__ import annotations
-
 import base64
 import os
 from pathlib import Path
@@ -9,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from blockworld.registry import entity_types
 from blockworld.registry.entity_types import KIND, KINDS, MOBS, SHEARED, SITTING, TAMED
 from blockworld.registry.items import BY_NAME
@@ -18,7 +15,6 @@ from blockworld.render.camera import Camera
 from blockworld.scene.packing import pack
 from blockworld.state import ENTITY, Player, Stack
 
-pytestmark = pytest.mark.browser
 draws_with_webgl = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 SKY = (150, 190, 230)

@@ -1,7 +1,5 @@
 """Leaderboard, agent, moderation and API pages in a real Chromium, on a real server: read, pointed at, decided, looked at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -19,8 +17,6 @@ from interplay.model_judges.calibration import Split
 from interplay.play.connections.tokens import operator_token
 from interplay.store import entrants as store
 from interplay.tasks import find
-
-pytestmark = pytest.mark.browser
 
 TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 WAITING = find(TASK).held_out_seeds[:2]

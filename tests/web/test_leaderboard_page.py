@@ -1,7 +1,5 @@
 """The leaderboard as page, CSV and JSON: every method, people and model judges apart, kept until the log changes."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -34,14 +32,6 @@ from interplay.web.app import create_app
 from interplay.web.plots import MAX_POINTS, history
 
 TASKS = ("basalt/find_cave", "basalt/make_waterfall")
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,10 @@
 """Waiting for another player in a real Chromium: what one reads, the choice after a while, and the call when somebody comes."""
 
-from __future__ import annotations
-
 import pytest
 from test_pages_in_a_browser import until
 from test_two_players_in_a_browser import PONG, playing, sees_steps, start
 from web_server import serving
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
 PARTNER_AFTER_S = 60

@@ -1,7 +1,5 @@
 """The operator's pages: who gets in, what forms do, and that nobody else's forms do anything."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 from agents_world import NOW, TASK, client, mp4, propose, token, upload
 from board_world import fill
 
-import interplay.record
 from interplay.judge import Judging, Rules
 from interplay.play.connections.tokens import OPERATOR_FILE, operator_token
 from interplay.store import entrants as store
@@ -18,14 +15,6 @@ from interplay.web.app import create_app
 from interplay.web.identity import OPERATOR_COOKIE
 
 SEED = find(TASK).held_out_seeds[0]
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """An empty data folder."""
-    archive = interplay.record.open(tmp_path / "data")
-    yield archive
-    archive.database.close()
 
 
 @pytest.fixture

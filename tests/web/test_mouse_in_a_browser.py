@@ -1,12 +1,8 @@
 """A world seen by turning, in a real Chromium: keys, mouse buttons, the wheel, the locked pointer and what replaces it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from test_pages_in_a_browser import LOOKS, every_look, fits, locks_pointer, look, page, quit_game, until  # noqa: F401 (fixtures)
-
-pytestmark = pytest.mark.browser
 
 TASK = "look/around"
 REFUSE_LOCK = (

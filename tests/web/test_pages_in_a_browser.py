@@ -1,7 +1,5 @@
 """The pages in a real Chromium, on a real server: a game is played, a match is answered, everything is looked at."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator
@@ -13,8 +11,6 @@ import sqlalchemy as sa
 
 from interplay.store import Answer
 from interplay.web.pictures import PLACEHOLDER_SIZE
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 LOOKS = {
     "desktop": {"color_scheme": "light", "reduced_motion": "reduce", "viewport": {"width": 1240, "height": 860}},
@@ -36,6 +32,14 @@ def look(request):
 
 
 every_look = pytest.mark.parametrize("look", LOOKS, indirect=True)
+
+
+def journey_on_a_desktop(words: str):
+    """On a desktop and on a phone, the first of which is a journey for these words of the README."""
+    desktop = pytest.param("desktop", marks=pytest.mark.journey(words))
+    return pytest.mark.parametrize("look", [desktop, "phone"], indirect=True)
+
+
 locks_pointer = pytest.mark.parametrize("chromium", ["whole"], indirect=True)
 
 
@@ -136,7 +140,7 @@ KEYS_AT = """events => {
 """Keys that go down and up as soon as the page shows a step: the game may be over before a late test comes to it."""
 
 
-@every_look
+@journey_on_a_desktop("your own, played in the browser")
 def test_a_game_is_played_to_its_end_with_the_keyboard_and_watched_again(page, recorded, look):
     page.goto("/play/short/breakout")
     page.locator("[data-start]").wait_for()

@@ -1,7 +1,5 @@
 """A person plays, agrees to be compared, is judged blind against an agent by somebody else, and is on the leaderboard."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import numpy as np
@@ -16,8 +14,6 @@ from interplay.agents import rollout
 from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TASK = parse_suite(SHORT_SUITE).tasks[0]
 
@@ -52,6 +48,7 @@ def reload_until_served(page) -> None:
     pytest.fail("no pair was served")
 
 
+@pytest.mark.journey("blind comparisons of agents and of people")
 def test_a_person_who_agrees_is_judged_against_an_agent_and_found_on_the_leaderboard(windows, archive, picture):
     player, judge = windows
     player.goto(f"/play/{TASK.id}")

@@ -1,7 +1,5 @@
 """The block world in a real Chromium while its worker's core is busy with something else."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -19,7 +17,7 @@ import interplay.record
 from interplay.play.connections.tokens import operator_token
 from interplay.record import Archive
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.live_clock
 
 TASK = "basalt/find_cave"
 FIRST_START_S = 150

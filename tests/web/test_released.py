@@ -1,7 +1,5 @@
 """Episodes for others over HTTP: who may ask, what is given, and pulls that are cut off at any byte."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io
@@ -169,6 +167,7 @@ def test_a_connection_cut_at_any_byte_goes_on(ours, address, token):
     other.close()
 
 
+@pytest.mark.processes
 def test_a_process_killed_at_any_byte_goes_on(ours, address, token, tmp_path):
     """Killed in the middle of a file, again and again: the next call goes on, and the end is the same."""
     pull_episodes(ours, address, token, Asked())

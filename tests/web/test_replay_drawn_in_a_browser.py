@@ -1,12 +1,11 @@
 """A recorded game of the block world drawn by a real Chromium with WebGL2: jumps, a free camera, the map, refusals, losses."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 
 import numpy as np
 import pytest
+from blockworld.scene.decoder import SceneDecoder
 from long_episode import record_long_episode
 from PIL import Image
 from seldom_drawn import draw_seldom
@@ -14,7 +13,6 @@ from test_pages_in_a_browser import look, opened, page, until  # noqa: F401 (fix
 from web_server import serving
 
 import interplay.record
-from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.play.connections import wire
@@ -22,7 +20,7 @@ from interplay.play.connections.tokens import operator_token
 from interplay.record import Episode
 from interplay.tasks import find
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.parametrize("chromium", ["webgl"], indirect=True)]
+pytestmark = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 
 NUM_STEPS = 1200
 LOAD_S = 300

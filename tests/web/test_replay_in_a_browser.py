@@ -1,7 +1,5 @@
 """The replay of three minutes of the block world in a real Chromium: jumps, keys, lengths."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from typing import Any
@@ -17,8 +15,6 @@ from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode
 from interplay.record.schema import frame_hash
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 JUMP_S = 1.0
 LONG_WITHOUT_SNAPSHOTS = 1200

@@ -1,7 +1,5 @@
 """The judging page of a game of several seats in a real Chromium: whom to watch, and thanks for a report of a problem."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest
@@ -13,8 +11,6 @@ import interplay.record
 from interplay.judge.entrants import uploads
 from interplay.store.entrants import admit
 from interplay.tasks import find
-
-pytestmark = pytest.mark.browser
 
 TASK = find("together/cooperative_pong")
 AGENTS = ("ada", "bob")

@@ -1,7 +1,5 @@
 """A player's page and a server that is killed: the game goes on in the same page, from the recorded step."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 
@@ -11,8 +9,6 @@ from warm_process import WarmProcess
 
 import interplay.record
 from interplay.play.connections.sockets import listen
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FIRST_START_S = 150
 
@@ -61,7 +57,13 @@ def page(chromium, killable):
     assert errors == []
 
 
-@pytest.mark.parametrize("task", ["atari/space_invaders", "basalt/find_cave"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        "atari/space_invaders",
+        pytest.param("basalt/find_cave", marks=pytest.mark.journey("the block world, any Gymnasium environment")),
+    ],
+)
 def test_the_same_page_goes_on_from_the_recorded_step_after_the_server_was_killed(page, killable, task):
     player = page.locator("#player")
 

@@ -3,14 +3,11 @@
 import json
 import re
 
-import pytest
 from study_world import enrolments, open_study
 
 from interplay.explore.make.reviews import agreement, verdicts_of
 from interplay.study.reviewing.reviews import Reviews
 from interplay.study.studies import Studies
-
-pytestmark = pytest.mark.browser
 
 
 def instance(name: str, log: str, episode: str) -> dict:

@@ -1,7 +1,5 @@
 """The learned reward beside a replay."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 

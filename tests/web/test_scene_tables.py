@@ -2,17 +2,10 @@
 
 import hashlib
 
-import pytest
 from fastapi.testclient import TestClient
 
-import interplay.record
 from interplay.play import tables
 from interplay.web.app import create_app
-
-
-@pytest.fixture
-def archive(tmp_path):
-    return interplay.record.open(tmp_path)
 
 
 def test_tables_are_served_under_their_own_name_and_may_be_kept(archive):

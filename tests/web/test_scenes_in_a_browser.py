@@ -4,8 +4,6 @@ import pytest
 
 from bench.scenes import compare
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.parametrize("uses_processor", [False, True], ids=["by a shader", "by the processor"])
 @pytest.mark.parametrize("chromium", ["webgl"], indirect=True)

@@ -20,8 +20,6 @@ from interplay.judge.segments.opening import SegmentStudies
 from interplay.store import judging as store
 from interplay.tasks import find
 
-pytestmark = pytest.mark.browser
-
 LOOKS = {
     "desktop": {"viewport": {"width": 1240, "height": 860}},
     "phone": {"viewport": {"width": 390, "height": 800}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True},
@@ -134,6 +132,7 @@ def mturk_link(host: str, platform: Platform, **changes: str) -> str:
     return f"{host}/studies/caves?{urlencode(MTURK | {'turkSubmitTo': platform.origin} | changes)}"
 
 
+@pytest.mark.journey("studies with consent and pay")
 def test_a_worker_previews_agrees_passes_reloads_and_hands_in_inside_the_platforms_frame(
     chromium, host, archive, study, platform
 ):

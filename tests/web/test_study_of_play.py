@@ -11,7 +11,6 @@ import pytest
 from sqlalchemy import select
 from study_world import PROLIFIC, close_study, enrolments, open_study
 
-import interplay.record
 from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
@@ -47,13 +46,6 @@ task = "atari/breakout"
 codes = { done = "DONE1", nothing_left = "LEFT2" }
 """
 TWO = STUDY.replace("[pay]", "[play]\nby_link = true\n[pay]") + '[[variants]]\ntask = "atari/qbert"\n'
-
-
-@pytest.fixture
-def archive(tmp_path):
-    archive = interplay.record.open(tmp_path)
-    yield archive
-    archive.close()
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ from study_world import PROLIFIC, enrolments, open_study
 from web_server import serving
 
 import interplay.record
+from interplay.play.connections.tokens import operator_token
 from interplay.study.payroll import Payroll
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
-
-pytestmark = pytest.mark.browser
 
 STUDY = """
 [study]
@@ -164,7 +163,10 @@ def play_one(page) -> None:
     page.locator("[data-games]", has_text=str(before + 1)).wait_for()
 
 
-@pytest.mark.parametrize("look", LOOKS)
+JOURNEY = [pytest.mark.journey("studies of play"), pytest.mark.journey("the researcher's pages")]
+
+
+@pytest.mark.parametrize("look", [pytest.param("desktop", marks=JOURNEY), "phone"])
 def test_a_person_passes_the_check_plays_comes_back_and_leaves_with_the_code(browse, host, archive, look):
     study = open_study(archive, STUDY)
     who = PROLIFIC | {"PROLIFIC_PID": f"60bf9310e8dec401be6e96{[*LOOKS].index(look):02d}", "SESSION_ID": f"s-{look}"}
@@ -199,6 +201,11 @@ def test_a_person_passes_the_check_plays_comes_back_and_leaves_with_the_code(bro
     page.locator("[data-start]").click()
     page.locator("#player[data-state=playing]").wait_for()
     page.reload()  # in the middle of a game, whose seat is kept
+    researcher = browse(look)
+    researcher.goto(f"{host}/desk")
+    researcher.get_by_label("Operator's token").fill(operator_token(archive.root))
+    researcher.keyboard.press("Enter")
+    researcher.get_by_text("Three seconds of Breakout serve").wait_for()
     page.locator("[data-start]", has_text="Resume").click()
     page.locator("#player[data-state=ended]").wait_for()
     page.locator("[data-goal-text]", has_text="2 of 2").wait_for()
@@ -216,6 +223,13 @@ def test_a_person_passes_the_check_plays_comes_back_and_leaves_with_the_code(bro
     explained = Payroll(archive.database).explain("serve", enrolment.id).to_json()
     assert (explained["agrees"], explained["reward_cents"], explained["bonus_cents"]) == (True, 75, 15)
     assert [game["statistics"]["time"] for game in explained["games"]] == [3.0, 3.0]
+    for address, said in (
+        ("studies/serve", f"person {enrolment.participant_id}"),
+        ("quality?study=serve", "Input latency"),
+        (f"money/serve/{enrolment.id}", "The rules give the amount in the ledger."),
+    ):
+        researcher.goto(f"{host}/desk/{address}")
+        researcher.get_by_text(said).first.wait_for()
 
 
 def test_a_person_chooses_from_the_cards_and_plays_only_that(browse, host, archive):
@@ -233,6 +247,7 @@ def test_a_person_chooses_from_the_cards_and_plays_only_that(browse, host, archi
     assert page.locator("[data-bonus]").count() == 0, "an open link pays nobody"
 
 
+@pytest.mark.journey("questions about the partner")
 def test_an_agent_is_the_partner_questions_follow_and_who_waits_in_vain_leaves_with_that_code(browse, host, archive):
     open_study(archive, WITH_PARTNERS)
     page = browse("phone")

@@ -1,7 +1,5 @@
 """Worlds that wait for their players and worlds that are steered, in a real Chromium: keys, mouse and fingers."""
 
-from __future__ import annotations
-
 from itertools import groupby, pairwise
 
 import numpy as np
@@ -22,8 +20,6 @@ from test_pages_in_a_browser import (  # noqa: F401 (fixtures)
 
 import interplay.record
 from interplay.record import Episode
-
-pytestmark = pytest.mark.browser
 
 DELAY = """(() => {
   const Real = WebSocket, HALF_MS = 25, later = (deed) => setTimeout(deed, HALF_MS);
@@ -80,6 +76,7 @@ def test_the_end_says_that_one_fell_shows_it_and_offers_another_game_first(page,
     page.locator("[data-start]:not([disabled])").wait_for()
 
 
+@pytest.mark.journey("worlds that wait for each press")
 def test_each_press_is_one_step_and_a_held_key_goes_on_until_it_is_let_go(page, recorded):  # noqa: F811
     """Along the upper edge of the lake there is no hole, and who walks up never leaves it."""
     page.add_init_script(DELAY)
@@ -164,6 +161,7 @@ def runs(actions: np.ndarray) -> list[float]:
     return [float(values[first]) for first, last in pairwise(cuts) if last - first > 1]
 
 
+@pytest.mark.journey("worlds steered by mouse")
 def test_the_mouse_steers_and_the_arrow_keys_hold_the_ends(page, recorded):  # noqa: F811
     start(page, "gymnasium/pendulum")
     some_steps(page)

@@ -1,7 +1,5 @@
 """Two windows in one game: how they meet, each their own keys, one pauses, the worker dies, and what both read at the end."""
 
-from __future__ import annotations
-
 import os
 import signal
 
@@ -13,7 +11,6 @@ from web_server import serving
 import interplay.record
 from interplay.play.connections.tokens import operator_token
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 pytest.importorskip("pettingzoo")
 
 PONG = """
@@ -31,15 +28,11 @@ held_out_seeds = [1, 2]
 seats = ["left_paddle", "right_paddle"]
 env.id = "pettingzoo:butterfly/cooperative_pong-v6"
 env.options = { kwargs = { ball_speed = 1 } }
+questions = [{ id = "overall", factor = "overall", kind = "overall", text = "Who played better?" }]
 [task.keys]
 buttons = ["UP", "DOWN"]
 bindings = { ArrowUp = "UP", ArrowDown = "DOWN" }
 actions = { "" = 0, "UP" = 1, "DOWN" = 2 }
-[[task.questions]]
-id = "overall"
-factor = "overall"
-kind = "overall"
-text = "Who played better?"
 """
 
 
@@ -99,6 +92,8 @@ def worker_of_the_game(server, data) -> int:
     return pid
 
 
+@pytest.mark.journey("games of several people")
+@pytest.mark.journey("games of people with people or agents")
 def test_two_windows_play_one_game_through_a_pause_and_a_killed_worker(windows, server, data, picture):
     first, second = windows
     start(first)

@@ -1,7 +1,5 @@
 """What a killed server had received of videos goes when the next one begins."""
 
-from __future__ import annotations
-
 from web_server import serving
 
 import interplay.record

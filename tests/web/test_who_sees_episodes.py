@@ -1,7 +1,5 @@
 """Who may see the recorded games of people: their players, the operator, and everybody where a release was agreed to."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """A real `interplay serve`, for the tests that drive pages."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

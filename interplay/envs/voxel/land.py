@@ -9,7 +9,6 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
-
 from blockworld import Position, World
 from blockworld.registry import BLOCKS, per_block
 

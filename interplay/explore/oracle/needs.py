@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-
 from blockworld import Position, Stack, World
 from blockworld.grid import NORMALS
 from blockworld.registry import (
@@ -41,6 +40,7 @@ from blockworld.registry import (
     speed_on,
     table,
 )
+
 from interplay.explore.instance import STEP_BUDGET, Milestone
 from interplay.explore.oracle.sources import left_by_block
 from interplay.explore.rules import Cell

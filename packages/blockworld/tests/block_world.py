@@ -1,17 +1,14 @@
 """A small world for the tests of what blocks do by themselves: the real grid, updates and breaking, a list of what dropped."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from one_player import OnePlayer
-
 from blockworld.blocks.updates import Updates
 from blockworld.grid.grid import Grid
 from blockworld.registry.blocks import BLOCK_OF, name_of, parse, properties_of
 from blockworld.state import Player, Stack
+from one_player import OnePlayer
 
 FLOOR = 8
 """Height of the first cell above the floor."""

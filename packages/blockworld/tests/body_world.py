@@ -1,17 +1,14 @@
 """A small world for the tests of what a player can do: real blocks, real items, a list of what was dropped."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from one_player import OnePlayer
-
 from blockworld.blocks.updates import Updates
 from blockworld.player import inventory, vitals
 from blockworld.registry.blocks import parse
 from blockworld.state import ENTITY, MAX_ENTITIES, Action, Player, Stack
+from one_player import OnePlayer
 
 FLOOR = 10
 

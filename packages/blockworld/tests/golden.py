@@ -7,8 +7,6 @@ python packages/blockworld/tests/golden.py            write golden.json
 python packages/blockworld/tests/golden.py print      say it on standard output instead
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys
@@ -18,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from blockworld import Action, Renderer, Scenario, Stack, World, run
 from blockworld.env import environments
 from blockworld.player import screens

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-
 from blockworld.render.camera import Camera
 
 

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 from block_world import waiting
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from blockworld.commands import commands, entity_commands
 from blockworld.commands.commands import COMMANDS, CommandError, run, run_all
 from blockworld.errors import WorldError
@@ -20,6 +17,8 @@ from blockworld.registry.facts import table
 from blockworld.registry.items import BY_NAME as ITEMS
 from blockworld.state import ARMOUR, MAX_ENTITIES, MAX_MOBS, OFFHAND, Action, Stack
 from blockworld.world import World
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 SCENES = Path(__file__).parents[3].parent / "shared" / "data" / "mineexplorer"
 X, Y, Z = 128, 64, 128
@@ -195,9 +194,8 @@ def test_filled_chests_all_hold_what_their_data_say(world):
     assert boxes[1].slots[0].count == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_block_commands_say_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("/setblock ~ ~ ~ oak_plank", 17, "unknown block 'oak_plank'; did you mean 'oak_planks'?"),
         ("setblock ~ ~ ~ stone[axis=x]", 22, "stone has no property 'axis'; it has none"),
         ("setblock ~ ~ ~ oak_log[axis=w]", 24, "axis is one of x, y, z, got 'w'"),
@@ -229,12 +227,10 @@ def test_filled_chests_all_hold_what_their_data_say(world):
         ("data get block ~ ~ ~", 6, "only `data merge block` works in this world, not get, modify and remove; got 'get'"),
         ("replaceitem block ~ ~-1 ~ container.0 apple", 19, "grass_block at 128 63 128 holds nothing"),
         ("replaceitem block ~ ~-1 ~ slot.0 apple", 27, "a block's slots are container.0 and so on, got 'slot.0'"),
-    ],
-)
-def test_block_commands_say_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 def test_a_slot_that_a_container_does_not_have_is_refused(world):
@@ -305,9 +301,8 @@ def test_replaceitem_puts_into_the_slot_that_is_named(world):
     assert slots[0] is None
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_item_commands_say_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("give @p dimond", 9, "unknown item 'dimond'; did you mean 'diamond'?"),
         ("give @p air", 9, "air is not an item"),
         ("give @p stone 0", 15, "a count is from 1 to 6400, got 0"),
@@ -324,12 +319,10 @@ def test_replaceitem_puts_into_the_slot_that_is_named(world):
         ("replaceitem entity @p armor.head iron_boots", 23, "iron_boots is not worn at armor.head"),
         ("replaceitem entity @p hotbar.0 ender_pearl 17", 44, "a count is from 1 to 16, got 17"),
         ("replaceitem mob @p hotbar.0 apple", 13, "unknown word 'mob'; known: block, entity"),
-    ],
-)
-def test_item_commands_say_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 # Mobs
@@ -400,9 +393,8 @@ def test_summoning_stops_while_there_is_room_for_items(world):
     assert "more than 1024 times" in refused(world, "execute as @e[type=cow]" + " as @e" * 9 + " run summon cow").what
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_summon_says_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("summon chiken", 8, "unknown entity type 'chiken'; did you mean 'chicken'?"),
         ("summon ghast ~ ~ ~", 8, "ghast is not simulated; this world has cow, pig, sheep"),
         ("summon player ~ ~ ~", 8, "player is not simulated"),
@@ -418,12 +410,10 @@ def test_summoning_stops_while_there_is_room_for_items(world):
         ("summon item ~ ~ ~", 18, "an item on the ground is summoned with {Item:"),
         ("summon item ~ ~ ~ {Item:{Count:1b}}", 19, "Item has an id"),
         ("summon cow ~ ~ ~ NoAI", 18, "expected data in braces, got 'NoAI'"),
-    ],
-)
-def test_summon_says_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 def test_kill_takes_whom_the_selector_means(world):
@@ -479,9 +469,8 @@ def test_selectors_sort_limit_and_filter(world):
     assert len(found("@e[type=!player,sort=random,limit=3]")) == 3
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_selectors_say_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("kill @x", 6, "expected @s, @p, @a, @r or @e, got '@x'"),
         ("kill @e[typ=cow]", 9, "unknown selector option 'typ'; did you mean 'type'?"),
         ("kill @e[r=5]", 9, "unknown selector option 'r'"),
@@ -500,12 +489,10 @@ def test_selectors_sort_limit_and_filter(world):
         ("kill @e[type=cow]x", 18, "expected a space after the selector, got 'x'"),
         ("tp @s @e", 7, "only one can be meant here, got @e; add limit=1"),
         ("execute as @e[type=cow run kill @s", 24, "expected , or ], got 'run kill @s'"),
-    ],
-)
-def test_selectors_say_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 # The player
@@ -594,9 +581,8 @@ def test_game_modes_change(world):
     assert "unknown game mode 'survivl'; did you mean 'survival'?" in refused(world, "gamemode survivl").what
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_commands_about_the_player_say_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("effect give @p sped", 16, "unknown effect 'sped'; did you mean 'speed'"),
         ("effect @p speed", 8, "unknown word '@p'; known: clear, give"),
         ("effect give @p speed 0", 22, "seconds is from 1 to 1000000, got 0"),
@@ -607,12 +593,10 @@ def test_game_modes_change(world):
         ("tp @s ~ ~100 ~", 7, "there is no place 128.5 164 128.5"),
         ("tp", 3, "expected who, or where to, got the end"),
         ("xp add @p 5 level", 13, "unknown unit 'level'; did you mean 'levels'?"),
-    ],
-)
-def test_commands_about_the_player_say_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 # Execute
@@ -644,9 +628,8 @@ def test_execute_does_nothing_if_one_of_its_places_cannot_be(world):
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_execute_says_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("execute as @p", 14, "expected as, at, positioned or run, got the end"),
         ("execute if block ~ ~ ~ stone run kill", 9, "unknown part of execute 'if'"),
         ("execute as @p run", 18, "expected a command, got the end"),
@@ -655,12 +638,10 @@ def test_execute_does_nothing_if_one_of_its_places_cannot_be(world):
         ("execute run /  execute run kill", 14, "expected a command, got '  execute run kill'"),
         ("execute " + "run execute " * 1500 + "run kil", 18013, "unknown command 'kil'; did you mean 'kill'?"),
         ("execute positioned here run kill", 20, "expected a place, or as"),
-    ],
-)
-def test_execute_says_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 # The world
@@ -700,9 +681,8 @@ def test_commands_set_the_spawn(world):
     assert world.spawn == (128, 64, 128)
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_settings_say_what_is_wrong_and_where(world):
+    for text, column, words in [
         ("time set noo", 10, "unknown time 'noo'; did you mean 'noon'?"),
         ("time set 5h", 11, "unknown unit of time 'h'"),
         ("time set -5", 10, "a time is from 0 to 1e+09, got -5"),
@@ -712,12 +692,10 @@ def test_commands_set_the_spawn(world):
         ("gamerule keepInventory yes", 24, "unknown keepInventory 'yes'"),
         ("gamerule randomTickSpeed 9999", 26, "randomTickSpeed is from 0 to 4096, got 9999"),
         ("setworldspawn ~ ~ ~200", 15, "there is no block at 128 64 328"),
-    ],
-)
-def test_settings_say_what_is_wrong_and_where(world, text, column, words):
-    error = refused(world, text)
-    assert words in error.what
-    assert error.column == column
+    ]:
+        error = refused(world, text)
+        assert words in error.what
+        assert error.column == column
 
 
 # All of them
@@ -871,21 +849,18 @@ LINES = st.one_of(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_text_that_cannot_be_kept_is_refused(world):
+    for text, message in [
         ("give @p stone{a:" + "[B;" * 9000, "64 deep"),
         ("give @p stone{a:" + "[" * 9000, "64 deep"),
         (r"""give @p stone{display:{Name:'{"text":"\\ud800"}'}}""", "lone surrogate"),
         (r"""summon cow ~ ~ ~ {CustomName:'"\\ud800"'}""", "lone surrogate"),
         ("give @p stone{display:{Name:'\ud800'}}", "column 30 .*lone surrogate"),
-    ],
-)
-def test_text_that_cannot_be_kept_is_refused(world, text, message):
-    before = world.digest()
-    with pytest.raises(CommandError, match=message):
-        run(world, text)
-    assert world.digest() == before
+    ]:
+        before = world.digest()
+        with pytest.raises(CommandError, match=message):
+            run(world, text)
+        assert world.digest() == before
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,9 @@
 """The world's own sines and powers are as good as the C library's."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
-
 from blockworld.render import exact
 
 RNG = np.random.default_rng(3)

@@ -5,6 +5,8 @@ import json
 import golden
 import pytest
 
+pytestmark = pytest.mark.long_proof
+
 
 @pytest.fixture(scope="module")
 def expected() -> dict:

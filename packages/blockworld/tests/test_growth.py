@@ -1,8 +1,7 @@
+import blockworld
 import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
-
-import blockworld
 from blockworld.blocks import fire, growth
 from blockworld.grid import light
 from blockworld.registry.blocks import name_of, parse, state_of
@@ -78,19 +77,19 @@ def test_farmland_four_cells_from_water_stays_wet_and_five_cells_away_dries() ->
     assert world.name(X + 5, FLOOR - 1, Z) == "dirt"
 
 
-@pytest.mark.parametrize("wood", ["oak", "birch", "spruce", "jungle", "acacia", "dark_oak"])
-def test_saplings_become_trees_whose_leaves_stay(wood: str) -> None:
-    world = quick("dirt", height=48)
-    world.put(X, FLOOR, Z, f"{wood}_sapling")
-    world.run(200)
-    assert world.name(X, FLOOR, Z) == f"{wood}_log"
-    names = {name_of(int(state)) for state in np.unique(world.grid.blocks)}
-    assert f"{wood}_leaves" in names
-    assert names <= {"air", "dirt", f"{wood}_log", f"{wood}_leaves"}
-    num_blocks = int((world.grid.blocks > 0).sum())
-    world.run(50)
-    assert int((world.grid.blocks > 0).sum()) == num_blocks
-    assert (world.grid.light == light.lit(world.grid.blocks)).all()
+def test_saplings_become_trees_whose_leaves_stay() -> None:
+    for wood in ["oak", "birch", "spruce", "jungle", "acacia", "dark_oak"]:
+        world = quick("dirt", height=48)
+        world.put(X, FLOOR, Z, f"{wood}_sapling")
+        world.run(200)
+        assert world.name(X, FLOOR, Z) == f"{wood}_log"
+        names = {name_of(int(state)) for state in np.unique(world.grid.blocks)}
+        assert f"{wood}_leaves" in names
+        assert names <= {"air", "dirt", f"{wood}_log", f"{wood}_leaves"}
+        num_blocks = int((world.grid.blocks > 0).sum())
+        world.run(50)
+        assert int((world.grid.blocks > 0).sum()) == num_blocks
+        assert (world.grid.light == light.lit(world.grid.blocks)).all()
 
 
 def test_a_sapling_without_room_stays_a_sapling() -> None:
@@ -147,12 +146,12 @@ def test_grass_does_not_spread_at_night() -> None:
     assert len(world.cells_of("grass_block")) == 1
 
 
-@pytest.mark.parametrize(("time", "dark"), [(0, 0), (6000, 0), (11000, 0), (13000, 7), (18000, 11), (23000, 6)])
-def test_the_sky_darkens_by_eleven_at_night(time: int, dark: int) -> None:
-    # minecraft.wiki "Daylight cycle": light 15 by day, 4 at night; monsters (light 7) from tick 13,188.
-    assert abs(growth.sky_darkening(time) - dark) <= 1
-    assert growth.sky_darkening(13188) == 8
-    assert [growth.sky_darkening(noted) for noted in (6000, 0, 12000, 18000)] == [0, 0, 0, 11]
+def test_the_sky_darkens_by_eleven_at_night() -> None:
+    for time, dark in [(0, 0), (6000, 0), (11000, 0), (13000, 7), (18000, 11), (23000, 6)]:
+        # minecraft.wiki "Daylight cycle": light 15 by day, 4 at night; monsters (light 7) from tick 13,188.
+        assert abs(growth.sky_darkening(time) - dark) <= 1
+        assert growth.sky_darkening(13188) == 8
+        assert [growth.sky_darkening(noted) for noted in (6000, 0, 12000, 18000)] == [0, 0, 0, 11]
 
 
 def test_cells_that_are_not_read_would_have_had_no_turn() -> None:

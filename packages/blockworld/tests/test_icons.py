@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from blockworld.errors import UnknownNameError
 from blockworld.render import icons
 

@@ -1,5 +1,4 @@
 import pytest
-
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry import items
 from blockworld.registry.blocks import BLOCKS
@@ -11,20 +10,17 @@ def test_the_table_has_the_975_items_of_1_16():
     assert all(items.ITEMS[item.index] is item for item in items.ITEMS)
 
 
-@pytest.mark.parametrize(
-    ("name", "stack", "durability"),
-    [
+def test_stack_sizes_and_durability_are_those_of_the_wiki():
+    for name, stack, durability in [
         ("dirt", 64, 0),
         ("egg", 16, 0),
         ("iron_sword", 1, 250),
         ("golden_pickaxe", 1, 32),
         ("bucket", 16, 0),
         ("water_bucket", 1, 0),
-    ],
-)
-def test_stack_sizes_and_durability_are_those_of_the_wiki(name, stack, durability):
-    item = items.item_named(name)
-    assert (item.stack, item.durability) == (stack, durability)
+    ]:
+        item = items.item_named(name)
+        assert (item.stack, item.durability) == (stack, durability)
 
 
 def test_nothing_that_wears_shares_a_slot():
@@ -32,9 +28,8 @@ def test_nothing_that_wears_shares_a_slot():
 
 
 # minecraft.wiki, pages Sword, Axe, Pickaxe, Shovel, Hoe (Java Edition): attack damage and attack speed.
-@pytest.mark.parametrize(
-    ("name", "kind", "tier", "damage", "speed"),
-    [
+def test_tools_hit_as_in_the_game():
+    for name, kind, tier, damage, speed in [
         ("wooden_sword", "sword", "wooden", 4, 1.6),
         ("diamond_sword", "sword", "diamond", 7, 1.6),
         ("iron_axe", "axe", "iron", 9, 0.9),
@@ -43,29 +38,30 @@ def test_nothing_that_wears_shares_a_slot():
         ("stone_shovel", "shovel", "stone", 3.5, 1.0),
         ("iron_hoe", "hoe", "iron", 1, 3.0),
         ("dirt", None, None, 1, 4.0),
-    ],
-)
-def test_tools_hit_as_in_the_game(name, kind, tier, damage, speed):
-    item = items.item_named(name)
-    assert (item.kind, item.tier, item.attack_damage, item.attack_speed) == (kind, tier, damage, speed)
+    ]:
+        item = items.item_named(name)
+        assert (item.kind, item.tier, item.attack_damage, item.attack_speed) == (kind, tier, damage, speed)
 
 
 # minecraft.wiki, page Armor: points of a full set, and toughness of a piece.
-@pytest.mark.parametrize(
-    ("material", "points", "toughness"),
-    [("leather", 7, 0), ("golden", 11, 0), ("chainmail", 12, 0), ("iron", 15, 0), ("diamond", 20, 2), ("netherite", 20, 3)],
-)
-def test_a_full_set_of_armour_has_the_points_of_the_game(material, points, toughness):
-    pieces = [items.item_named(f"{material}_{kind}") for kind in items.ARMOUR_KINDS]
-    assert sum(piece.armour for piece in pieces) == points
-    assert {piece.toughness for piece in pieces} == {toughness}
-    assert [piece.armour_slot for piece in pieces] == [36, 37, 38, 39]
+def test_a_full_set_of_armour_has_the_points_of_the_game():
+    for material, points, toughness in [
+        ("leather", 7, 0),
+        ("golden", 11, 0),
+        ("chainmail", 12, 0),
+        ("iron", 15, 0),
+        ("diamond", 20, 2),
+        ("netherite", 20, 3),
+    ]:
+        pieces = [items.item_named(f"{material}_{kind}") for kind in items.ARMOUR_KINDS]
+        assert sum(piece.armour for piece in pieces) == points
+        assert {piece.toughness for piece in pieces} == {toughness}
+        assert [piece.armour_slot for piece in pieces] == [36, 37, 38, 39]
 
 
 # minecraft.wiki, page Smelting, table "Fuel" (Java Edition).
-@pytest.mark.parametrize(
-    ("name", "ticks"),
-    [
+def test_fuel_burns_as_long_as_in_the_game():
+    for name, ticks in [
         ("coal", 1600),
         ("charcoal", 1600),
         ("oak_planks", 300),
@@ -84,10 +80,8 @@ def test_a_full_set_of_armour_has_the_points_of_the_game(material, points, tough
         ("warped_stem", 0),
         ("cobblestone", 0),
         ("stone_pickaxe", 0),
-    ],
-)
-def test_fuel_burns_as_long_as_in_the_game(name, ticks):
-    assert items.item_named(name).fuel == ticks
+    ]:
+        assert items.item_named(name).fuel == ticks
 
 
 def test_food_gives_what_the_table_says_and_a_cake_in_the_hand_gives_nothing():
@@ -96,9 +90,8 @@ def test_food_gives_what_the_table_says_and_a_cake_in_the_hand_gives_nothing():
     assert sum(item.food > 0 for item in items.ITEMS) == 39  # of 40 rows, all but the cake
 
 
-@pytest.mark.parametrize(
-    ("block", "item"),
-    [
+def test_a_block_has_the_item_that_picking_it_gives():
+    for block, item in [
         ("wall_torch", "torch"),
         ("soul_wall_torch", "soul_torch"),
         ("redstone_wall_torch", "redstone_torch"),
@@ -115,10 +108,8 @@ def test_food_gives_what_the_table_says_and_a_cake_in_the_hand_gives_nothing():
         ("water", None),
         ("fire", None),
         ("nether_portal", None),
-    ],
-)
-def test_a_block_has_the_item_that_picking_it_gives(block, item):
-    assert items.item_of_block(block) == item
+    ]:
+        assert items.item_of_block(block) == item
 
 
 def test_only_fluids_fire_and_the_like_have_no_item():
@@ -129,9 +120,8 @@ def test_only_fluids_fire_and_the_like_have_no_item():
     }
 
 
-@pytest.mark.parametrize(
-    ("item", "block"),
-    [
+def test_an_item_places_its_block():
+    for item, block in [
         ("wheat_seeds", "wheat"),
         ("wheat", None),
         ("carrot", "carrots"),
@@ -142,10 +132,8 @@ def test_only_fluids_fire_and_the_like_have_no_item():
         ("water_bucket", None),
         ("pig_spawn_egg", None),
         ("iron_ingot", None),
-    ],
-)
-def test_an_item_places_its_block(item, block):
-    assert items.block_of_item(item) == block
+    ]:
+        assert items.block_of_item(item) == block
 
 
 def test_what_a_block_gives_places_it_again_unless_it_hangs_on_a_wall_or_grows():

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
-
 from blockworld.errors import WorldError
 from blockworld.grid import light
 from blockworld.grid.grid import MAX_SKIP, Grid
@@ -75,9 +74,8 @@ def test_a_torch_gives_14_and_less_with_every_step() -> None:
     assert grid.lights(12, 6, 13)[1] == 14 - (2 + 1 + 3)
 
 
-@pytest.mark.parametrize(
-    ("block", "level"),
-    [
+def test_blocks_give_the_light_that_the_wiki_says() -> None:
+    for block, level in [
         *(("torch", 14), ("soul_torch", 10), ("lava", 15), ("glowstone", 15), ("sea_lantern", 15), ("magma_block", 3)),
         *(("jack_o_lantern", 15), ("end_rod", 14), ("lantern", 15), ("soul_lantern", 10), ("fire", 15), ("shroomlight", 15)),
         *(("furnace[lit=true]", 13), ("furnace[lit=false]", 0), ("campfire[lit=true]", 15), ("campfire[lit=false]", 0)),
@@ -88,27 +86,22 @@ def test_a_torch_gives_14_and_less_with_every_step() -> None:
             ("redstone_torch", 7),
         ),
         *(("sea_pickle[pickles=4,waterlogged=true]", 15), ("sea_pickle[pickles=4,waterlogged=false]", 0), ("stone", 0)),
-    ],
-)
-def test_blocks_give_the_light_that_the_wiki_says(block: str, level: int) -> None:
-    assert light.GIVES[parse(block)] == level
+    ]:
+        assert light.GIVES[parse(block)] == level
 
 
-@pytest.mark.parametrize(
-    ("block", "inside", "below"),
-    [
+def test_light_enters_a_room_through_roofs_that_let_it() -> None:
+    for block, inside, below in [
         # Sky light of the roof's own cell and of the one under it; the room is shut but for its roof.
         *(("stone", 0, 0), ("glass", 15, 15), ("oak_slab[type=bottom]", 15, 0), ("oak_slab[type=top]", 0, 0)),
         *(("oak_slab[type=double]", 0, 0), ("oak_stairs[half=top]", 0, 0), ("oak_stairs[half=bottom]", 15, 0)),
         *(("oak_fence", 15, 15), ("oak_leaves", 14, 13), ("white_carpet", 15, 15), ("grass", 15, 15), ("ice", 14, 13)),
-    ],
-)
-def test_light_enters_a_room_through_roofs_that_let_it(block: str, inside: int, below: int) -> None:
-    grid = empty(7)
-    grid.fill(0, 0, 0, 6, 9, 6, parse("stone"))
-    grid.set(3, 8, 3, 0)
-    grid.set(3, 9, 3, parse(block))
-    assert (grid.lights(3, 9, 3)[0], grid.lights(3, 8, 3)[0]) == (inside, below)
+    ]:
+        grid = empty(7)
+        grid.fill(0, 0, 0, 6, 9, 6, parse("stone"))
+        grid.set(3, 8, 3, 0)
+        grid.set(3, 9, 3, parse(block))
+        assert (grid.lights(3, 9, 3)[0], grid.lights(3, 8, 3)[0]) == (inside, below)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

@@ -7,8 +7,6 @@ Speeds: wood 2, stone 4, iron 6, diamond 8, netherite 9, gold 12; shears 15 on l
 
 import numpy as np
 import pytest
-from body_world import FLOOR, World, ticks
-
 from blockworld.blocks import breaking
 from blockworld.player import hands, mining, placing
 from blockworld.registry.blocks import BLOCKS, name_of, parse
@@ -17,6 +15,7 @@ from blockworld.registry.entity_types import KIND, LOVE_TICKS
 from blockworld.registry.items import BY_NAME
 from blockworld.registry.tools import best_tool, needs_tool
 from blockworld.state import Action, Container, Stack
+from body_world import FLOOR, World, ticks
 
 SECONDS = [
     ("dirt", None, 0.75),
@@ -91,11 +90,11 @@ def ticks_to_break(world, most=6000):
     return None
 
 
-@pytest.mark.parametrize(("block", "tool", "seconds"), SECONDS)
-def test_mining_takes_as_long_as_in_the_game(block, tool, seconds):
-    world = facing(block, tool)
-    assert mining.break_ticks(world, parse(block)) == round(seconds * 20)
-    assert ticks_to_break(world) == round(seconds * 20)
+def test_mining_takes_as_long_as_in_the_game():
+    for block, tool, seconds in SECONDS:
+        world = facing(block, tool)
+        assert mining.break_ticks(world, parse(block)) == round(seconds * 20)
+        assert ticks_to_break(world) == round(seconds * 20)
 
 
 def test_bedrock_is_never_mined():
@@ -252,9 +251,8 @@ def found(block, tool=None, tag=None, times=1):
 SILK = {"Enchantments": [{"id": "silk_touch", "lvl": 1}]}
 
 
-@pytest.mark.parametrize(
-    ("block", "tool", "expected"),
-    [
+def test_blocks_leave_what_they_leave_in_the_game():
+    for block, tool, expected in [
         ("stone", "wooden_pickaxe", {"cobblestone": 1}),
         ("stone", None, {}),
         ("stone", "diamond_shovel", {}),
@@ -298,23 +296,23 @@ SILK = {"Enchantments": [{"id": "silk_touch", "lvl": 1}]}
         ("sea_pickle[pickles=3]", None, {"sea_pickle": 3}),
         ("cauldron", None, {}),
         ("furnace", "wooden_pickaxe", {"furnace": 1}),
-    ],
-)
-def test_blocks_leave_what_they_leave_in_the_game(block, tool, expected):
-    assert found(block, tool) == expected
+    ]:
+        assert found(block, tool) == expected
 
 
-@pytest.mark.parametrize(
-    ("block", "item"),
-    [("stone", "stone"), ("glass", "glass"), ("diamond_ore", "diamond_ore"), ("grass_block", "grass_block"), ("ice", "ice")],
-)
-def test_silk_touch_leaves_the_block(block, item):
-    assert found(block, "diamond_pickaxe", SILK) == {item: 1}
+def test_silk_touch_leaves_the_block():
+    for block, item in [
+        ("stone", "stone"),
+        ("glass", "glass"),
+        ("diamond_ore", "diamond_ore"),
+        ("grass_block", "grass_block"),
+        ("ice", "ice"),
+    ]:
+        assert found(block, "diamond_pickaxe", SILK) == {item: 1}
 
 
-@pytest.mark.parametrize(
-    ("block", "tool", "item", "mean", "within"),
-    [
+def test_chances_are_those_of_the_game():
+    for block, tool, item, mean, within in [
         # Chances and ranges of the pages of the blocks; `within` is 4 standard errors of 4000 draws.
         ("gravel", None, "flint", 0.1, 0.02),
         ("grass", None, "wheat_seeds", 0.125, 0.021),
@@ -333,10 +331,8 @@ def test_silk_touch_leaves_the_block(block, item):
         ("sweet_berry_bush[age=3]", None, "sweet_berries", 2.5, 0.04),
         ("dead_bush", None, "stick", 1.0, 0.06),
         ("sea_lantern", None, "prismarine_crystals", 2.5, 0.04),
-    ],
-)
-def test_chances_are_those_of_the_game(block, tool, item, mean, within):
-    assert found(block, tool, times=4000).get(item, 0) / 4000 == pytest.approx(mean, abs=within)
+    ]:
+        assert found(block, tool, times=4000).get(item, 0) / 4000 == pytest.approx(mean, abs=within)
 
 
 def test_every_state_of_every_block_can_be_broken_with_anything():

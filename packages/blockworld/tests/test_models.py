@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from blockworld.registry.blocks import BLOCKS, NUM_STATES, parse
 from blockworld.render import models as m
 from blockworld.render.models import models

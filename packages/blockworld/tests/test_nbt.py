@@ -1,11 +1,10 @@
 """SNBT, as Minecraft 1.16 reads it (minecraft.wiki, "NBT format": SNBT)."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from blockworld.commands.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
 from blockworld.errors import WorldError
+from hypothesis import given
+from hypothesis import strategies as st
 
 
 def parse(text):
@@ -26,9 +25,8 @@ def written(value):
     return f"{int(value)}{ {Byte: 'b', Short: 's', Long: 'L', int: ''}[type(value)] }"
 
 
-@pytest.mark.parametrize(
-    ("text", "value", "kind"),
-    [
+def test_values_have_the_type_that_is_written():
+    for text, value, kind in [
         ("1b", 1, Byte),
         ("-128B", -128, Byte),
         ("true", 1, Byte),
@@ -51,12 +49,10 @@ def written(value):
         ('"a b"', "a b", str),
         ("'say \"hi\"'", 'say "hi"', str),
         (r'"a \"b\" \\ c"', 'a "b" \\ c', str),
-    ],
-)
-def test_values_have_the_type_that_is_written(text, value, kind):
-    read = parse(text)
-    assert read == value
-    assert type(read) is kind
+    ]:
+        read = parse(text)
+        assert read == value
+        assert type(read) is kind
 
 
 def test_compounds_lists_and_arrays_nest():
@@ -82,9 +78,8 @@ def test_a_value_within_a_command_ends_where_it_ends():
     assert end == 10
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "words"),
-    [
+def test_errors_name_the_column_and_what_is_expected():
+    for text, column, words in [
         ("", 1, "expected a value, got the end"),
         ("{", 2, "expected a name or }"),
         ("{a", 3, "expected : after 'a'"),
@@ -103,15 +98,13 @@ def test_a_value_within_a_command_ends_where_it_ends():
         ("9" * 5000, 1, "a whole number is from"),
         ("1e999d", 1, "1e999d is not a finite number"),
         ("[" * (MAX_DEPTH + 2), MAX_DEPTH + 2, f"more than {MAX_DEPTH} deep"),
-    ],
-)
-def test_errors_name_the_column_and_what_is_expected(text, column, words):
-    with pytest.raises(NbtError) as error:
-        parse(text)
-    assert error.value.column == column
-    assert words in error.value.what
-    assert f"column {column} of" in str(error.value)
-    assert isinstance(error.value, WorldError)
+    ]:
+        with pytest.raises(NbtError) as error:
+            parse(text)
+        assert error.value.column == column
+        assert words in error.value.what
+        assert f"column {column} of" in str(error.value)
+        assert isinstance(error.value, WorldError)
 
 
 def test_a_text_that_is_too_long_is_refused():

@@ -3,12 +3,11 @@
 """
 
 import pytest
-from body_world import FLOOR, World, ticks
-
 from blockworld.entities import items_and_projectiles
 from blockworld.player import movement as body
 from blockworld.player import vitals
 from blockworld.state import Action, Stack
+from body_world import FLOOR, World, ticks
 
 
 def speed(world, **keys):
@@ -106,14 +105,14 @@ def test_sprinting_goes_on_without_the_key_and_ends_with_the_way_forward():
     assert not world.player.sprinting
 
 
-@pytest.mark.parametrize(("blocks", "damage"), [(3, 0), (4, 1), (4.4, 2), (5, 2), (22, 19), (23, 20)])
-def test_falling_hurts_half_a_heart_for_each_block_beyond_three(blocks, damage):
-    world = World()
-    world.player.y, world.player.on_ground = float(FLOOR + blocks), False
-    ticks(world, 80, body.move)
-    assert world.player.y == FLOOR
-    assert world.player.health == 20 - damage
-    assert world.player.dead is (damage == 20)
+def test_falling_hurts_half_a_heart_for_each_block_beyond_three():
+    for blocks, damage in [(3, 0), (4, 1), (4.4, 2), (5, 2), (22, 19), (23, 20)]:
+        world = World()
+        world.player.y, world.player.on_ground = float(FLOOR + blocks), False
+        ticks(world, 80, body.move)
+        assert world.player.y == FLOOR
+        assert world.player.health == 20 - damage
+        assert world.player.dead is (damage == 20)
 
 
 def test_hay_takes_four_fifths_of_a_fall_and_water_all():

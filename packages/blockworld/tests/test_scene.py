@@ -4,7 +4,6 @@ import gc
 
 import numpy as np
 import pytest
-
 from blockworld import Action, Stack, World, WorldError
 from blockworld.player import mining
 from blockworld.registry.blocks import parse
@@ -68,7 +67,7 @@ def random_action(rng):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_a_replay_jumps_between_steps_with_the_land_as_it_was_generated():
     world, rng = World(11, "village"), np.random.default_rng(8)
     for item in ("dirt", "water_bucket", "torch"):

@@ -3,16 +3,15 @@ from collections import Counter
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from screen_world import ScreenWorld, place, towards
-
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.player import clicks, inventory, panels, screens
 from blockworld.player.panels import GRID_WIDTH
 from blockworld.registry import crafting, smelting, trades
 from blockworld.registry.items import item_named
 from blockworld.state import OFFHAND, Action, Stack
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from screen_world import ScreenWorld, place, towards
 
 
 @pytest.fixture
@@ -44,23 +43,19 @@ def quick(world: ScreenWorld, owner: str, index: int = 0) -> None:
 # The cursor.
 
 
-@pytest.mark.parametrize(
-    ("kind", "size"),
-    [
+def test_panels_have_the_games_size():
+    for kind, size in [
         ("inventory", (176, 166)),
         ("crafting_table", (176, 166)),
         ("furnace", (176, 166)),
         ("chest", (176, 168)),
         ("hopper", (176, 133)),
-    ],
-)
-def test_panels_have_the_games_size(kind, size):
-    assert panels.panel(kind)[:2] == size
+    ]:
+        assert panels.panel(kind)[:2] == size
 
 
-@pytest.mark.parametrize(
-    ("kind", "owner", "index", "at"),
-    [
+def test_slots_lie_where_the_game_has_them():
+    for kind, owner, index, at in [
         ("inventory", "player", 0, (8, 142)),
         ("inventory", "player", 9, (8, 84)),
         ("inventory", "player", 39, (8, 8)),
@@ -77,26 +72,24 @@ def test_panels_have_the_games_size(kind, size):
         ("large_chest", "player", 0, (8, 197)),
         ("furnace", "container", 1, (56, 53)),
         ("furnace", "container", 2, (116, 35)),
-    ],
-)
-def test_slots_lie_where_the_game_has_them(kind, owner, index, at):
-    # Slot positions of the container classes of Java Edition 1.16.
-    spot = place(screens.Screen(kind), owner, index)
-    assert (spot.x, spot.y) == at
+    ]:
+        # Slot positions of the container classes of Java Edition 1.16.
+        spot = place(screens.Screen(kind), owner, index)
+        assert (spot.x, spot.y) == at
 
 
-@pytest.mark.parametrize("kind", panels.KINDS)
-def test_no_two_places_of_a_screen_overlap_and_all_lie_on_it(kind):
-    screen = screens.Screen(kind)
-    places = screens.slots(screen)
-    for number, one in enumerate(places):
-        assert 0 <= one.x <= one.x + one.width <= screen.panel.width
-        assert 0 <= one.y <= one.y + one.height <= screen.panel.height
-        assert screens.slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
-        for other in places[:number]:
-            apart_x = one.x >= other.x + other.width or other.x >= one.x + one.width
-            apart_y = one.y >= other.y + other.height or other.y >= one.y + one.height
-            assert apart_x or apart_y, (one, other)
+def test_no_two_places_of_a_screen_overlap_and_all_lie_on_it():
+    for kind in panels.KINDS:
+        screen = screens.Screen(kind)
+        places = screens.slots(screen)
+        for number, one in enumerate(places):
+            assert 0 <= one.x <= one.x + one.width <= screen.panel.width
+            assert 0 <= one.y <= one.y + one.height <= screen.panel.height
+            assert screens.slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
+            for other in places[:number]:
+                apart_x = one.x >= other.x + other.width or other.x >= one.x + one.width
+                apart_y = one.y >= other.y + other.height or other.y >= one.y + one.height
+                assert apart_x or apart_y, (one, other)
 
 
 def test_the_cursor_starts_in_the_middle_and_moves_as_in_minerl(world):

@@ -6,8 +6,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from one_player import output_of
-
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.grid.light import OPAQUE
 from blockworld.registry.biomes import BIOMES
@@ -15,6 +13,9 @@ from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, block_named, name_
 from blockworld.terrain import caves, trees
 from blockworld.terrain.generate import KINDS, MOUTH_REACH, Land, generate, wildlife
 from blockworld.terrain.ground import SEA
+from one_player import output_of
+
+pytestmark = pytest.mark.long_proof
 
 SEEDS = (14169, 95674, 21212, 52216, 5681265)
 """The first held-out seed of each BASALT task, and the one of seven digits."""
@@ -66,109 +67,115 @@ def test_seeds_may_be_any_integer():
     assert generate(2**70, "plains", (160, 128, 160)).blocks.shape == (160, 160, 128)
 
 
-@pytest.mark.parametrize("kind", NATURAL)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_one_starts_on_dry_ground_under_the_sky(seed, kind):
-    made = land(seed, kind)
-    x, y, z = made.spawn
-    assert made.blocks.shape == (256, 256, 128)
-    assert made.blocks.dtype == np.uint16
-    assert made.biomes.dtype == np.uint8
-    assert made.heights.dtype == np.int16
-    assert y == made.heights[x, z] + 1 > SEA
-    assert caves.STANDABLE[made.blocks[x, z, y - 1]]
-    assert all(caves.PASSABLE[state] for state in made.blocks[x, z, y:])
-    assert abs(x - 128) <= 40
-    assert abs(z - 128) <= 40
+def test_one_starts_on_dry_ground_under_the_sky():
+    for kind in NATURAL:
+        for seed in SEEDS:
+            made = land(seed, kind)
+            x, y, z = made.spawn
+            assert made.blocks.shape == (256, 256, 128)
+            assert made.blocks.dtype == np.uint16
+            assert made.biomes.dtype == np.uint8
+            assert made.heights.dtype == np.int16
+            assert y == made.heights[x, z] + 1 > SEA
+            assert caves.STANDABLE[made.blocks[x, z, y - 1]]
+            assert all(caves.PASSABLE[state] for state in made.blocks[x, z, y:])
+            assert abs(x - 128) <= 40
+            assert abs(z - 128) <= 40
 
 
-@pytest.mark.parametrize("kind", NATURAL)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_bedrock_closes_the_bottom_and_the_top_is_free(seed, kind):
-    made = land(seed, kind)
-    assert (made.blocks[:, :, 0] == state_of("bedrock")).all()
-    assert (made.blocks[:, :, -1] == AIR).all()
-    assert heights_of(made, "bedrock").max() <= 3
-    assert made.blocks.max() < len(BLOCK_OF)
+def test_bedrock_closes_the_bottom_and_the_top_is_free():
+    for kind in NATURAL:
+        for seed in SEEDS:
+            made = land(seed, kind)
+            assert (made.blocks[:, :, 0] == state_of("bedrock")).all()
+            assert (made.blocks[:, :, -1] == AIR).all()
+            assert heights_of(made, "bedrock").max() <= 3
+            assert made.blocks.max() < len(BLOCK_OF)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_plains_and_mountains_are_where_one_starts(seed):
-    for kind, biome in (("plains", "plains"), ("mountains", "mountains")):
-        made = land(seed, kind)
+def test_plains_and_mountains_are_where_one_starts():
+    for seed in SEEDS:
+        for kind, biome in (("plains", "plains"), ("mountains", "mountains")):
+            made = land(seed, kind)
+            x, _, z = made.spawn
+            around = made.biomes[x - 20 : x + 21, z - 20 : z + 21]
+            assert (around == BIOMES.index(biome)).mean() > 0.6
+        mountains = land(seed, "mountains").heights[88:168, 88:168]
+        plains = land(seed, "plains").heights[88:168, 88:168]
+        assert mountains.max() >= 95  # extreme hills: the game's rise above the clouds' shadow; here the sky ends at 127
+        assert np.ptp(mountains) >= 24
+        assert mountains.mean() > plains.mean() + 8
+
+
+def test_ore_lies_at_the_depths_of_1_16():
+    for kind in NATURAL:
+        for seed in SEEDS:
+            made = land(seed, kind)
+            # the highest a vein's middle may be, plus what it reaches beyond: minecraft.wiki, Ore (1.16): iron below 64, gold
+            # below 32, redstone and diamond below 16, lapis below 31
+            for name, highest in (
+                ("iron_ore", 64),
+                ("gold_ore", 32),
+                ("redstone_ore", 16),
+                ("diamond_ore", 16),
+                ("lapis_ore", 31),
+            ):
+                found = heights_of(made, name)
+                assert found.size > 0, name
+                assert found.min() > 0, name
+                assert found.max() <= highest + 1, name
+            coal, iron, diamond = (len(heights_of(made, name)) for name in ("coal_ore", "iron_ore", "diamond_ore"))
+            assert coal > iron > 10 * diamond
+            # per 16 x 16 columns, in a world of whole columns: 77 iron and 3.1 diamonds (minecraft.wiki, Ore, before 1.18)
+            assert 45 < iron / 256 < 110
+            assert 2 < diamond / 256 < 5
+            for name in ("granite", "diorite", "andesite", "gravel", "dirt"):
+                assert len(heights_of(made, name)) > 5000, name
+
+
+def test_lava_lies_deep_in_caves_and_water_at_the_sea():
+    for seed in SEEDS:
+        made = land(seed, "default")
+        assert heights_of(made, "lava").max() == 10
+        assert len(heights_of(made, "lava")) > 500
+        assert (made.blocks[:, :, SEA + 1 :][~built(made)] != state_of("water")).all()
+
+
+def test_water_and_sand_rest_on_something():
+    for kind in NATURAL:
+        for seed in SEEDS:
+            made = land(seed, kind)
+            below, here = made.blocks[:, :, :-1], made.blocks[:, :, 1:]
+            hollow = (below == AIR) | (below == state_of("lava"))
+            for name in ("water", "sand", "gravel"):
+                assert not (hollow & (here == state_of(name))).any(), name
+            # nor is there air beside the water of land, into which it would run
+            water = made.blocks == state_of("water")
+            water[built(made)] = False
+            air = made.blocks == AIR
+            assert not (water[1:] & air[:-1]).any()
+            assert not (water[:-1] & air[1:]).any()
+            assert not (water[:, 1:] & air[:, :-1]).any()
+            assert not (water[:, :-1] & air[:, 1:]).any()
+
+
+def test_plains_have_three_caves_within_a_minutes_walk():
+    for seed in SEEDS:
+        made = land(seed, "plains")
         x, _, z = made.spawn
-        around = made.biomes[x - 20 : x + 21, z - 20 : z + 21]
-        assert (around == BIOMES.index(biome)).mean() > 0.6
-    mountains = land(seed, "mountains").heights[88:168, 88:168]
-    plains = land(seed, "plains").heights[88:168, 88:168]
-    assert mountains.max() >= 95  # extreme hills: the game's rise above the clouds' shadow; here the sky ends at 127
-    assert np.ptp(mountains) >= 24
-    assert mountains.mean() > plains.mean() + 8
+        near = [at for at in made.cave_mouths if (at[0] - x) ** 2 + (at[2] - z) ** 2 <= MOUTH_REACH**2]
+        assert len(near) >= 3
 
 
-@pytest.mark.parametrize("kind", NATURAL)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_ore_lies_at_the_depths_of_1_16(seed, kind):
-    made = land(seed, kind)
-    # the highest a vein's middle may be, plus what it reaches beyond: minecraft.wiki, Ore (1.16): iron below 64, gold below 32,
-    # redstone and diamond below 16, lapis below 31
-    for name, highest in (("iron_ore", 64), ("gold_ore", 32), ("redstone_ore", 16), ("diamond_ore", 16), ("lapis_ore", 31)):
-        found = heights_of(made, name)
-        assert found.size > 0, name
-        assert found.min() > 0, name
-        assert found.max() <= highest + 1, name
-    coal, iron, diamond = (len(heights_of(made, name)) for name in ("coal_ore", "iron_ore", "diamond_ore"))
-    assert coal > iron > 10 * diamond
-    # per 16 x 16 columns, in a world of whole columns: 77 iron and 3.1 diamonds (minecraft.wiki, Ore, before 1.18)
-    assert 45 < iron / 256 < 110
-    assert 2 < diamond / 256 < 5
-    for name in ("granite", "diorite", "andesite", "gravel", "dirt"):
-        assert len(heights_of(made, name)) > 5000, name
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_lava_lies_deep_in_caves_and_water_at_the_sea(seed):
-    made = land(seed, "default")
-    assert heights_of(made, "lava").max() == 10
-    assert len(heights_of(made, "lava")) > 500
-    assert (made.blocks[:, :, SEA + 1 :][~built(made)] != state_of("water")).all()
-
-
-@pytest.mark.parametrize("kind", NATURAL)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_water_and_sand_rest_on_something(seed, kind):
-    made = land(seed, kind)
-    below, here = made.blocks[:, :, :-1], made.blocks[:, :, 1:]
-    hollow = (below == AIR) | (below == state_of("lava"))
-    for name in ("water", "sand", "gravel"):
-        assert not (hollow & (here == state_of(name))).any(), name
-    # nor is there air beside the water of land, into which it would run
-    water = made.blocks == state_of("water")
-    water[built(made)] = False
-    air = made.blocks == AIR
-    assert not (water[1:] & air[:-1]).any()
-    assert not (water[:-1] & air[1:]).any()
-    assert not (water[:, 1:] & air[:, :-1]).any()
-    assert not (water[:, :-1] & air[:, 1:]).any()
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_plains_have_three_caves_within_a_minutes_walk(seed):
-    made = land(seed, "plains")
-    x, _, z = made.spawn
-    near = [at for at in made.cave_mouths if (at[0] - x) ** 2 + (at[2] - z) ** 2 <= MOUTH_REACH**2]
-    assert len(near) >= 3
-
-
-@pytest.mark.parametrize("kind", NATURAL)
-@pytest.mark.parametrize("seed", SEEDS[:3])
-def test_one_walks_from_spawn_through_a_mouth_ten_steps_into_the_dark(seed, kind):
-    made = land(seed, kind)
-    assert made.cave_mouths
-    # an independent walk: breadth first over (x, y, z), 1 up or 3 down, counting steps under a roof of stone or earth
-    for mouth in made.cave_mouths[:3]:
-        assert walks(made, made.spawn, mouth)
-        assert deepest(made, mouth) >= caves.MIN_DEPTH
+def test_one_walks_from_spawn_through_a_mouth_ten_steps_into_the_dark():
+    for kind in NATURAL:
+        for seed in SEEDS[:3]:
+            made = land(seed, kind)
+            assert made.cave_mouths
+            # an independent walk: breadth first over (x, y, z), 1 up or 3 down, counting steps under a roof of stone or earth
+            for mouth in made.cave_mouths[:3]:
+                assert walks(made, made.spawn, mouth)
+                assert deepest(made, mouth) >= caves.MIN_DEPTH
 
 
 def standing(made: Land, x: int, y: int, z: int) -> bool:
@@ -212,30 +219,30 @@ def deepest(made: Land, mouth) -> int:
     return far
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_leaves_stay_on_their_trees(seed):
-    made = land(seed, "default")
-    leaves = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_OF]
-    counts = Counter(made.blocks[leaves[made.blocks]].tolist())
-    # leaves 7 from a log decay; those of village hedges are persistent
-    assert all(int(properties_of(s)["distance"]) <= 6 or properties_of(s)["persistent"] == "true" for s in counts)
+def test_leaves_stay_on_their_trees():
+    for seed in SEEDS:
+        made = land(seed, "default")
+        leaves = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_OF]
+        counts = Counter(made.blocks[leaves[made.blocks]].tolist())
+        # leaves 7 from a log decay; those of village hedges are persistent
+        assert all(int(properties_of(s)["distance"]) <= 6 or properties_of(s)["persistent"] == "true" for s in counts)
 
 
-@pytest.mark.parametrize("kind", trees.KINDS)
-def test_every_leaf_of_a_tree_knows_how_far_its_log_is(kind):
-    for shape in range(trees.NUM_SHAPES):
-        offsets, states, is_log = trees.stencil(kind, shape)
-        cells = {tuple(at): int(state) for at, state in zip(offsets.tolist(), states, strict=True)}
-        assert (0, 0, 0) in cells
-        assert is_log.any()
-        assert len(cells) == len(offsets)
-        for (x, y, z), state in cells.items():
-            if name_of(state).endswith("_leaves"):
-                far = int(properties_of(state)["distance"])
-                near = ((x + 1, y, z), (x - 1, y, z), (x, y + 1, z), (x, y - 1, z), (x, y, z + 1), (x, y, z - 1))
-                logs = [name_of(cells[n]).endswith("_log") for n in near if n in cells]
-                beside = [int(properties_of(cells[n])["distance"]) for n in near if "leaves" in name_of(cells.get(n, AIR))]
-                assert far == (1 if any(logs) else min(beside) + 1)
+def test_every_leaf_of_a_tree_knows_how_far_its_log_is():
+    for kind in trees.KINDS:
+        for shape in range(trees.NUM_SHAPES):
+            offsets, states, is_log = trees.stencil(kind, shape)
+            cells = {tuple(at): int(state) for at, state in zip(offsets.tolist(), states, strict=True)}
+            assert (0, 0, 0) in cells
+            assert is_log.any()
+            assert len(cells) == len(offsets)
+            for (x, y, z), state in cells.items():
+                if name_of(state).endswith("_leaves"):
+                    far = int(properties_of(state)["distance"])
+                    near = ((x + 1, y, z), (x - 1, y, z), (x, y + 1, z), (x, y - 1, z), (x, y, z + 1), (x, y, z - 1))
+                    logs = [name_of(cells[n]).endswith("_log") for n in near if n in cells]
+                    beside = [int(properties_of(cells[n])["distance"]) for n in near if "leaves" in name_of(cells.get(n, AIR))]
+                    assert far == (1 if any(logs) else min(beside) + 1)
 
 
 def test_a_tree_does_not_grow_through_a_roof():
@@ -251,25 +258,25 @@ def test_a_tree_does_not_grow_through_a_roof():
     assert name_of(int(blocks[8, 8, 3])) == "dirt"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_plants_stand_on_what_carries_them(seed):
-    made = land(seed, "default")
-    soils = {
-        "grass": {"grass_block", "podzol", "coarse_dirt", "dirt"},
-        "dandelion": {"grass_block", "podzol", "coarse_dirt", "dirt"},
-        "cactus": {"sand", "cactus"},
-        "sugar_cane": {"sand", "grass_block", "dirt", "sugar_cane"},
-        "lily_pad": {"water"},
-        "dead_bush": {"sand"},
-    }
-    for name, allowed in soils.items():
-        x, z, y = np.nonzero(made.blocks == block_named(name).default)
-        assert {name_of(int(s)) for s in set(made.blocks[x, z, y - 1].tolist())} <= allowed, name
-    lower = {b.name for b in BLOCKS if b.name in ("tall_grass", "large_fern", "rose_bush", "lilac", "peony", "sunflower")}
-    for name in lower:
-        x, z, y = np.nonzero(made.blocks == state_of(name, half="lower"))
-        assert (made.blocks[x, z, y + 1] == state_of(name, half="upper")).all(), name
-        assert len(x) == len(heights_of(made, name)) / 2
+def test_plants_stand_on_what_carries_them():
+    for seed in SEEDS:
+        made = land(seed, "default")
+        soils = {
+            "grass": {"grass_block", "podzol", "coarse_dirt", "dirt"},
+            "dandelion": {"grass_block", "podzol", "coarse_dirt", "dirt"},
+            "cactus": {"sand", "cactus"},
+            "sugar_cane": {"sand", "grass_block", "dirt", "sugar_cane"},
+            "lily_pad": {"water"},
+            "dead_bush": {"sand"},
+        }
+        for name, allowed in soils.items():
+            x, z, y = np.nonzero(made.blocks == block_named(name).default)
+            assert {name_of(int(s)) for s in set(made.blocks[x, z, y - 1].tolist())} <= allowed, name
+        lower = {b.name for b in BLOCKS if b.name in ("tall_grass", "large_fern", "rose_bush", "lilac", "peony", "sunflower")}
+        for name in lower:
+            x, z, y = np.nonzero(made.blocks == state_of(name, half="lower"))
+            assert (made.blocks[x, z, y + 1] == state_of(name, half="upper")).all(), name
+            assert len(x) == len(heights_of(made, name)) / 2
 
 
 def test_lands_have_many_biomes():
@@ -285,16 +292,16 @@ def test_flat_land_is_grass_at_63():
     assert (made.heights == 63).all()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_animals_stand_on_the_ground_around_spawn(seed):
-    made = land(seed, "plains")
-    herd = wildlife(made, np.random.default_rng(1))
-    assert 12 <= len(herd) <= 24
-    assert {name for name, *_ in herd} <= {"cow", "sheep", "pig", "chicken", "rabbit", "horse"}
-    for _, x, y, z in herd:
-        assert standing(made, int(x), int(y), int(z))
-        assert 10 - 5 <= np.hypot(x - made.spawn[0], z - made.spawn[2]) <= 60 * 1.5 + 5
-    assert herd == wildlife(made, np.random.default_rng(1))
+def test_animals_stand_on_the_ground_around_spawn():
+    for seed in SEEDS:
+        made = land(seed, "plains")
+        herd = wildlife(made, np.random.default_rng(1))
+        assert 12 <= len(herd) <= 24
+        assert {name for name, *_ in herd} <= {"cow", "sheep", "pig", "chicken", "rabbit", "horse"}
+        for _, x, y, z in herd:
+            assert standing(made, int(x), int(y), int(z))
+            assert 10 - 5 <= np.hypot(x - made.spawn[0], z - made.spawn[2]) <= 60 * 1.5 + 5
+        assert herd == wildlife(made, np.random.default_rng(1))
 
 
 def test_an_unknown_kind_offers_the_nearest():

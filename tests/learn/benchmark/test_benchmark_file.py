@@ -1,7 +1,5 @@
 """The file of a benchmark: what it says, and what is refused with its place and a remedy."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

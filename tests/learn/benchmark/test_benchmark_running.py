@@ -1,7 +1,5 @@
 """A benchmark of real runs: killed and continued it says the same; what is missing is made, what failed is told."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -72,7 +70,7 @@ def whole(file, tmp_path_factory):
         return folder, run_benchmark(archive, read(file), jobs=1)
 
 
-@pytest.mark.slow
+@pytest.mark.long_proof
 def test_a_killed_benchmark_goes_on_to_the_same_numbers(whole, file, tmp_path):
     folder, expected = whole
     data = tmp_path / "data"
@@ -98,6 +96,7 @@ def test_a_killed_benchmark_goes_on_to_the_same_numbers(whole, file, tmp_path):
         assert one.read_bytes() == other.read_bytes()
 
 
+@pytest.mark.journey("benchmarks with intervals")
 def test_what_is_there_is_not_made_again(whole, file, monkeypatch):
     folder, expected = whole
     before = {path: path.stat().st_mtime_ns for path in folder.glob("models/*/model.safetensors")}

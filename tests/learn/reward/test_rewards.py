@@ -1,7 +1,5 @@
 """Rewards from judged pairs: the right answers, the same reward whichever side a game was on, and agents that learn from it."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil
@@ -62,6 +60,7 @@ def weights(archive, name="r") -> bytes:
     return (archive.root / "rewards" / name / "model.safetensors").read_bytes()
 
 
+@pytest.mark.journey("rewards from what people preferred")
 def test_noisy_answers_teach_a_reward_that_orders_unseen_games_and_trains_an_agent(judged):
     archive = judged(200)
     found = fit(archive, CONFIG, "r").description

@@ -1,7 +1,5 @@
 """Rewards from answers about segments: over exactly their steps, the same whichever side, asking where they are unsure."""
 
-from __future__ import annotations
-
 import shutil
 from contextlib import closing
 from dataclasses import replace
@@ -26,6 +24,8 @@ from interplay.learn.settings import RewardConfig
 from interplay.store import Match, bans, studies
 from interplay.store import judging as store
 from interplay.tasks import find
+
+pytestmark = pytest.mark.long_proof
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CONFIG = RewardConfig(
