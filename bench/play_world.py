@@ -31,15 +31,15 @@ from typing import Any
 
 import numpy as np
 import xxhash
-from blockworld.scene import packing
-from blockworld.scene.decoder import SceneDecoder
-from blockworld.scene.land import SECTION
 from picows import WSMsgType
 
 import interplay.record
 from bench.play import MIN_SHARE_OF_RATE
 from bench.players import NUM_WALKING_MASKS, Player, run, statistics
 from bench.served import served
+from blockworld.scene import packing
+from blockworld.scene.decoder import SceneDecoder
+from blockworld.scene.land import SECTION
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import request_session

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blockworld.player import mining
 from blockworld.render import display, figures, pieces
 from blockworld.scene import packing
 from blockworld.scene.land import SECTION
-
 from interplay.envs import make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.tasks import Task, builtin_suites

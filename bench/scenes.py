@@ -19,6 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
+
+import interplay.web
 from blockworld import Renderer, Stack, World, run
 from blockworld.player import panels
 from blockworld.player.screens import Screen
@@ -28,9 +31,6 @@ from blockworld.registry.containers import Container
 from blockworld.registry.entity_types import MOBS
 from blockworld.scene.encoder import SceneEncoder
 from blockworld.scene.tables import static_tables
-from PIL import Image
-
-import interplay.web
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import simplejpeg
+
 from blockworld import Action, Renderer, Stack, World, run
 from blockworld.player import screens
 from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
-
 from interplay.envs import Frame
 from interplay.envs.pictures import png
 

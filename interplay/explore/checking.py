@@ -12,7 +12,6 @@ from graphlib import CycleError, TopologicalSorter
 from blockworld import HALF_WIDTH, World, box, run_all
 from blockworld.grid import is_free
 from blockworld.registry import KINDS, NUM_THINGS, blocks, items
-
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.explore import facts, rules

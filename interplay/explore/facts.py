@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from blockworld import Renderer, World, box, described
 from blockworld.grid import BEDROCK, Grid
 from blockworld.registry import AIR, HEIGHTS, ITEM, ITEMS, KINDS, NUM_THINGS, WIDTHS, name_of
-
 from interplay.envs.voxel.origin import ready
 from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, boxes, cell
 

@@ -7,7 +7,6 @@ from copy import copy
 from typing import Any
 
 from blockworld import World
-
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError, unknown_name

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+
 from blockworld.registry.blocks import parse, properties_of, state_of
 from blockworld.state import Action, Stack
 from blockworld.world import World
-
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from blockworld.registry.blocks import state_of
 
 import interplay.record
+from blockworld.registry.blocks import state_of
 from interplay import agents, envs, tasks
 from interplay.agents.rollout import rollout
 from interplay.agents.scripted import BlockPlayer, has_player

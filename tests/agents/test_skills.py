@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from blockworld import Stack, World, run_all
 from blockworld.registry.blocks import name_of
 from blockworld.state import Action
-
 from interplay.agents.skills import (
     Body,
     come_to,

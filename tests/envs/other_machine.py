@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from golden import looks, measure
+
 from blockworld import Renderer, World, compiling
 from blockworld.registry.facts import table
 from blockworld.render import bodies
 from blockworld.render.daylight import brightness, of_sky
-from golden import looks, measure
-
 from interplay.record import Episode
 from interplay.record.verify import verify_file
 

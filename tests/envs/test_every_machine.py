@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from blockworld import compiling
 from golden import GOLDEN, scenes
 from other_machine import pictures
 
 import interplay.record
+from blockworld import compiling
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.record import Archive, Episode, verify

@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
+from warm_process import WarmProcess, output_of
+
 from blockworld import Action, World, compiling
 from blockworld import world as worlds
 from blockworld.grid.grid import Grid
 from blockworld.terrain import kept
 from blockworld.terrain.generate import KINDS, Land, generate
 from blockworld.terrain.kept import KeptLands
-from warm_process import WarmProcess, output_of
 
 pytestmark = pytest.mark.long_proof
 

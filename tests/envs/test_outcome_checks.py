@@ -4,11 +4,11 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 from blockworld.registry.blocks import change, parse, properties_of, state_of
 from blockworld.state import Action, Position, Stack
 from blockworld.terrain.caves import PASSABLE, ROOF
 from blockworld.world import World
-
 from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes

@@ -5,9 +5,9 @@ import shutil
 import sys
 
 import pytest
-from blockworld.scene.encoder import SceneEncoder
 
 from bench import same_world
+from blockworld.scene.encoder import SceneEncoder
 from interplay.tasks import find
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="no node: apt-get install nodejs")

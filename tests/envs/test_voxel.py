@@ -9,10 +9,10 @@ from dataclasses import replace
 import gymnasium
 import numpy as np
 import pytest
-from blockworld import Renderer, Stack
 from gymnasium.utils.env_checker import check_env
 from warm_process import output_of
 
+from blockworld import Renderer, Stack
 from interplay.envs import EnvError, make
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv

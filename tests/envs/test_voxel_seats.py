@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from blockworld import run
 
 import interplay.record
+from blockworld import run
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.envs import EnvError, Observer, make

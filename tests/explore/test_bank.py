@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
+
 from blockworld.registry import crafting, smelting
 from blockworld.registry.biomes import BIOMES
 from blockworld.registry.blocks import BY_NAME as BLOCKS
 from blockworld.registry.entity_types import MOBS
 from blockworld.registry.items import BY_NAME as ITEMS
-
 from interplay.explore.instance import CAPABILITIES
 from interplay.explore.make import bank
 from interplay.explore.make.bank import VERBS, Atomic, BankError, normalised

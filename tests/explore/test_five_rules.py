@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from blockworld import Action, Stack, World, run
 
+from blockworld import Action, Stack, World, run
 from interplay.errors import NotFoundError
 from interplay.explore import facts, rules
 from interplay.explore.rules import FactError, Progress, Rule, RuleError, all_hold, boxes, holds, problems

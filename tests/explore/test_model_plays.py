@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from blockworld import Action, World, run
 from inspect_ai.model import ChatMessage, ChatMessageTool, ModelOutput
 from test_model_replies import hostile
 from test_oracle import has, instance_of
 
 import interplay.record
+from blockworld import Action, World, run
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.explore import facts
 from interplay.explore.evaluation import macros, playing

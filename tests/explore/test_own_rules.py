@@ -4,10 +4,10 @@ import copy
 from typing import Any
 
 import pytest
-from blockworld import Action, Stack, World, run
-from blockworld.entities import mobs
 from small_instance import FIRST_LOG
 
+from blockworld import Action, Stack, World, run
+from blockworld.entities import mobs
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import parse
 from interplay.explore.oracle.proving import prove

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from blockworld import Action
 from blockworld.registry.entity_types import ITEM
 from blockworld.registry.items import ITEMS
-
 from interplay.cli import main
 from interplay.explore import checking, published
 from interplay.explore.checking import REASON_WORDS

@@ -11,10 +11,10 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from blockworld.scene.decoder import SceneDecoder
 from play_server import RunningServer, running_server
 
 import interplay.record
+from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.client import PlayClient, PlayClientError

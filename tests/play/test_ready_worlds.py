@@ -7,13 +7,13 @@ from pathlib import Path
 
 import httpx
 import pytest
-from blockworld import compiling
 from numba.core.caching import InTreeCacheLocator
 from play_server import running_server
 from play_watcher import Watcher
 from warm_process import SERVER
 
 import interplay.record
+from blockworld import compiling
 from interplay.store import PlaySession
 from interplay.tasks import builtin_suites, find
 

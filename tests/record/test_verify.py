@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from blockworld import VERSION
 from sqlalchemy import text
 
 import interplay.record
+from blockworld import VERSION
 from interplay.cli import _run
 from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS

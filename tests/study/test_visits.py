@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from interplay.errors import NotFoundError
 from interplay.judge.ratings.answered import partner_comparisons
+from interplay.rank import leaderboard
 from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
 from interplay.store.bans import ban
 from interplay.store.visits import PlayedSession

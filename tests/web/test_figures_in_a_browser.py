@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from blockworld.registry import entity_types
 from blockworld.registry.entity_types import KIND, KINDS, MOBS, SHEARED, SITTING, TAMED
 from blockworld.registry.items import BY_NAME

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from blockworld.scene.decoder import SceneDecoder
 from long_episode import record_long_episode
 from PIL import Image
 from seldom_drawn import draw_seldom
@@ -13,6 +12,7 @@ from test_pages_in_a_browser import look, opened, page, until  # noqa: F401 (fix
 from web_server import serving
 
 import interplay.record
+from blockworld.scene.decoder import SceneDecoder
 from interplay.envs import make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.play.connections import wire

@@ -12,10 +12,10 @@ from itertools import pairwise, product
 from typing import Any, cast
 
 import numpy as np
+
 from blockworld import REACH, Action, Position, World, is_replaceable, mob_in_front, target
 from blockworld.grid import physics
 from blockworld.registry import NUM_BOXES, best_tool, item_named, name_of, properties_of
-
 from interplay.agents.skills.navigation import CLIMBED, PASSABLE, STANDABLE, Routes
 
 Acts = Generator[Action, None, bool]

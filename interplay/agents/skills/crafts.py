@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from blockworld import Action, Position, screens
 from blockworld.registry import crafting
-
 from interplay.agents.skills.body import MOST_TURN, Acts, Body
 
 FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2

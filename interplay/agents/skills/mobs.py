@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Collection
 
 import numpy as np
+
 from blockworld import ATTACK_REACH, NUM_OFFERS_SHOWN, Action, mob_in_front
 from blockworld import body as size_of
 from blockworld.registry import ITEM, ITEMS, item_named, trades
-
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import click, close
 from interplay.agents.skills.reaching import Eye, spots

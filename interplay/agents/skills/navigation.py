@@ -11,11 +11,12 @@ import math
 from collections.abc import Collection, Iterable
 
 import numpy as np
+from numba import njit
+
 from blockworld import Position, compiling
 from blockworld.grid import Grid
 from blockworld.registry import NUM_BOXES, NUM_STATES, block_of, name_of, per_block, state_of
 from blockworld.terrain import caves
-from numba import njit
 
 compiling.register(__file__)
 

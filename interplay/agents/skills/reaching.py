@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from itertools import product
 
 import numpy as np
+
 from blockworld import EYE_HEIGHT, REACH, Action, Position, break_ticks, is_replaceable
 from blockworld.grid import physics
 from blockworld.registry import BLOCKS, NUM_BOXES, can_harvest, name_of, speed_on
-
 from interplay.agents.skills.body import USED, Acts, Body
 from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
 

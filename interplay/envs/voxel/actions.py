@@ -7,7 +7,6 @@ from operator import itemgetter
 from typing import Any
 
 from blockworld import Action
-
 from interplay.envs import minerl_actions
 
 _RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}

@@ -20,14 +20,14 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-import blockworld
 import gymnasium
 import numpy as np
+
+import blockworld
 from blockworld import Action, Player, Scenario, UnknownNameError, World, WorldError, growing, is_whole, screens
 from blockworld.registry import ITEMS_BY_NAME
 from blockworld.render import MOST_GAMMA, hud
 from blockworld.scene import SceneEncoder, Shared, generated_land, static_tables
-
 from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv
 from interplay.envs.voxel import checks

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
+
 from blockworld import Position, World
 from blockworld.registry import BLOCKS, per_block
 

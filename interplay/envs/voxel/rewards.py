@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from blockworld import Stack
-
 from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milestone_of
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
+
 from blockworld import EYE_HEIGHT, Position, World
 from blockworld.grid import physics
 from blockworld.terrain import PASSABLE, SEA, STANDABLE
-
 from interplay.envs.base import EnvError
 from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within

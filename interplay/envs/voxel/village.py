@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+
 from blockworld import World
 from blockworld.registry import KINDS, NUM_BOXES, NUM_THINGS, name_of
 from blockworld.terrain import FARMS, PENS, House
-
 from interplay.envs.voxel.land import blocks_named, changed_cells
 
 PENNED = ("cow", "pig", "sheep", "chicken", "rabbit")

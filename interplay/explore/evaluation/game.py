@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from blockworld import Action
 
+from blockworld import Action
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import Frame, make
 from interplay.envs.pictures import png

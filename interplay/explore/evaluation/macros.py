@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
 from blockworld import Action, Position, World, is_replaceable
 from blockworld.grid import physics
 from blockworld.registry import BLOCKS_BY_NAME as BLOCKS
 from blockworld.registry import ITEMS_BY_NAME as ITEMS
 from blockworld.registry import MOBS, crafting, item_named, smelting
-
 from interplay.agents.skills import mobs
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, put, smelt, take

@@ -32,7 +32,6 @@ from blockworld.registry import (
 )
 from blockworld.registry import ITEMS_BY_NAME as ITEM_BY_NAME
 from blockworld.terrain import STYLES
-
 from interplay.errors import InterplayError
 from interplay.explore.instance import read_json
 from interplay.explore.oracle.sources import left_by_block

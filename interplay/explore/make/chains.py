@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blockworld import Stack, offers_of
 from blockworld.registry import PROFESSIONS, crafting, items, smelting, state_of
-
 from interplay.errors import InterplayError
 from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block

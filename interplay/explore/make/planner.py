@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from blockworld import VERSION
 
+from blockworld import VERSION
 from interplay.explore import checking, rules
 from interplay.explore.instance import CAPABILITIES, Instance, parse
 from interplay.explore.make.chains import LAST, PlanError, Way, carried_at_start, draw, times, words

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blockworld import World, box, contents, run_all
 from blockworld.registry import KINDS, MOBS, NUM_THINGS, blocks, crafting, items, smelting, tools
-
 from interplay.envs import Frame, make
 from interplay.envs.pictures import png
 from interplay.envs.voxel import VoxelEnv

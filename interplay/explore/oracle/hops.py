@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from blockworld import Action
 
+from blockworld import Action
 from interplay.agents.simple import RandomAgent
 from interplay.agents.skills.body import MOST_TURN
 from interplay.envs.voxel.actions import to_world

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from blockworld import Position, Stack, World
 from blockworld.grid import NORMALS
 from blockworld.registry import (
@@ -40,7 +41,6 @@ from blockworld.registry import (
     speed_on,
     table,
 )
-
 from interplay.explore.instance import STEP_BUDGET, Milestone
 from interplay.explore.oracle.sources import left_by_block
 from interplay.explore.rules import Cell

@@ -7,9 +7,9 @@ from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+
 from blockworld import EYE_HEIGHT, Action, Position, Stack, World, is_replaceable
 from blockworld.registry import MOBS, NUM_BOXES, block_of, blocks, crafting, items, smelting, speed_on
-
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import close, craft, smelt, take
 from interplay.agents.skills.mobs import fight, pick_up, trade, use_on

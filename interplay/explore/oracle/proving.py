@@ -15,8 +15,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from blockworld import Action, World
 
+from blockworld import Action, World
 from interplay.envs import make
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError

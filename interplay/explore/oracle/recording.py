@@ -6,8 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from blockworld import VERSION, Action
 
+from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
 from interplay.agents.scripted.blocks.player import as_keys
 from interplay.envs import PlayableEnv

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
+
 from blockworld import Position, Stack, World, mobs
 from blockworld.registry import ITEM, ITEMS, KIND, KINDS, NUM_THINGS, SHEARED, drops, enchantment, name_of, state_of, trades
 

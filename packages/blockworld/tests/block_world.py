@@ -4,11 +4,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
+
 from blockworld.blocks.updates import Updates
 from blockworld.grid.grid import Grid
 from blockworld.registry.blocks import BLOCK_OF, name_of, parse, properties_of
 from blockworld.state import Player, Stack
-from one_player import OnePlayer
 
 FLOOR = 8
 """Height of the first cell above the floor."""

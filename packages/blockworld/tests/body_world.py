@@ -4,11 +4,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
+
 from blockworld.blocks.updates import Updates
 from blockworld.player import inventory, vitals
 from blockworld.registry.blocks import parse
 from blockworld.state import ENTITY, MAX_ENTITIES, Action, Player, Stack
-from one_player import OnePlayer
 
 FLOOR = 10
 

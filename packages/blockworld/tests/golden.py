@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from blockworld import Action, Renderer, Scenario, Stack, World, run
 from blockworld.env import environments
 from blockworld.player import screens

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
+
 from blockworld.blocks.updates import Updates
 from blockworld.entities import items_and_projectiles, mob_events, mobs, thing_events
 from blockworld.grid.grid import Grid
 from blockworld.player import animals, inventory, vitals
 from blockworld.registry.blocks import parse
 from blockworld.state import ENTITY, MAX_ENTITIES, Player, Stack
-from one_player import OnePlayer
 
 FLOOR = 10
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+
 from blockworld.render.camera import Camera
 
 

@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
+from one_player import OnePlayer
+
 from blockworld.player import inventory
 from blockworld.player.panels import Place
 from blockworld.player.screens import Screen, path_to, slots
 from blockworld.registry.blocks import AIR, parse
 from blockworld.state import ENTITY, Action, Container, Player, Position, Stack
-from one_player import OnePlayer
 
 
 class Blocks:

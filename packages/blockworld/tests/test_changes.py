@@ -5,6 +5,7 @@ import gc
 import numpy as np
 import pytest
 from block_world import BlockWorld
+
 from blockworld import World, run
 from blockworld.entities.explosions import explode
 from blockworld.grid.changes import Changes, differences

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from block_world import waiting
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from blockworld.commands import commands, entity_commands
 from blockworld.commands.commands import COMMANDS, CommandError, run, run_all
 from blockworld.errors import WorldError
@@ -17,8 +20,6 @@ from blockworld.registry.facts import table
 from blockworld.registry.items import BY_NAME as ITEMS
 from blockworld.state import ARMOUR, MAX_ENTITIES, MAX_MOBS, OFFHAND, Action, Stack
 from blockworld.world import World
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 SCENES = Path(__file__).parents[3].parent / "shared" / "data" / "mineexplorer"
 X, Y, Z = 128, 64, 128

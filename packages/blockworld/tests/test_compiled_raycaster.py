@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from blockworld import Renderer, World
 from blockworld.render import renderer as rendering
 from blockworld.render.daylight import brightness, of_sky

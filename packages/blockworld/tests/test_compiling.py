@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from blockworld import compiling
 
 SOURCES = ("world/grid/physics.py", "world/errors.py", "world/data/shapes.json", "world/data/font.png")

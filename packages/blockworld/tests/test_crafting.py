@@ -1,13 +1,14 @@
 import itertools
 
 import pytest
+from screen_world import ScreenWorld
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry import containers, crafting, smelting
 from blockworld.registry.blocks import name_of, properties_of
 from blockworld.registry.facts import table
 from blockworld.registry.items import BY_NAME, COLOURS, ITEMS
 from blockworld.state import Stack
-from screen_world import ScreenWorld
 
 
 def grid_of(row: dict, width: int) -> list[str | None]:

@@ -3,20 +3,24 @@
 import base64
 import io
 import json
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
+from playwright.sync_api import sync_playwright
+from test_hud import open_screen, world  # noqa: F401 (a fixture)
+
+import blockworld
 from blockworld.registry.blocks import state_of
 from blockworld.render import display, hud, pieces
 from blockworld.state import Stack
-from PIL import Image
-from test_hud import open_screen, world  # noqa: F401 (a fixture)
 
-import interplay.web
+pytestmark = pytest.mark.browser
 
-MODULE = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "display.js"
+MODULE = Path(blockworld.__file__).parent / "web" / "display.js"
 WIDTH, HEIGHT, GUI = 640, 360, 2
 PAGE = """
 <body style="margin: 0; background: #000"><div style="position: relative; width: 640px; height: 360px">
@@ -39,7 +43,15 @@ PAINT = """([below, operations, rows, bytes]) => {
 
 
 @pytest.fixture(scope="module")
-def page(chromium):
+def page():
+    program = shutil.which("chromium") or pytest.skip("no Chromium: install it (apt-get install chromium)")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        yield from _page(chromium)
+        chromium.close()
+
+
+def _page(chromium):
     page = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
     page.set_content(PAGE)
     page.add_script_tag(content=MODULE.read_text() + "\nwindow.Display = Display;", type="module")

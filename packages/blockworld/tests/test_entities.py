@@ -4,13 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from mob_world import FLOOR, World
+
 from blockworld.entities import items_and_projectiles
 from blockworld.entities.explosions import explode
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry.blocks import name_of, parse
 from blockworld.registry.entity_types import KINDS
 from blockworld.state import Stack
-from mob_world import FLOOR, World
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 """The world as Gymnasium's users meet it."""
 
-import blockworld
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
+
+import blockworld
 from blockworld import UnknownNameError, World, WorldError
 from blockworld.env import environments
-from gymnasium.utils.env_checker import check_env
 
 SMALL = (64, 36)
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from blockworld.render import exact
 
 RNG = np.random.default_rng(3)

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from perspective import focal, project
+
 from blockworld.errors import UnknownNameError
 from blockworld.registry import entity_types
 from blockworld.registry.blocks import state_of
@@ -12,7 +14,6 @@ from blockworld.registry.facts import table
 from blockworld.render import bodies, figures
 from blockworld.render.camera import Camera
 from blockworld.state import ENTITY, Player
-from perspective import focal, project
 
 MOBS = tuple(entity_types.MOBS)
 SKY = (150, 190, 230)

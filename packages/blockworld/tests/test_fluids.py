@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 from block_world import FLOOR, BlockWorld, waiting
+
 from blockworld.blocks.updates import Updates
 from blockworld.grid import light
 from blockworld.grid.grid import MAX_SKIP

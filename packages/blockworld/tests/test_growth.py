@@ -1,7 +1,8 @@
-import blockworld
 import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
+
+import blockworld
 from blockworld.blocks import fire, growth
 from blockworld.grid import light
 from blockworld.registry.blocks import name_of, parse, state_of

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from blockworld.errors import WorldError
 from blockworld.player import panels, screens
 from blockworld.registry.blocks import state_of

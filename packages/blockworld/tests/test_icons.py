@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from blockworld.errors import UnknownNameError
 from blockworld.render import icons
 

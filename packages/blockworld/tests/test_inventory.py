@@ -1,9 +1,10 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.player import inventory
 from blockworld.state import NUM_SLOTS, OFFHAND, Player, Stack
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def empty() -> list[Stack | None]:

@@ -1,4 +1,5 @@
 import pytest
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry import items
 from blockworld.registry.blocks import BLOCKS

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld
+
 from blockworld.errors import WorldError
 from blockworld.grid import light
 from blockworld.grid.grid import MAX_SKIP, Grid

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from blockworld import World
 from blockworld.grid.grid import Grid
 from blockworld.grid.memory import Original

@@ -7,6 +7,8 @@ Speeds: wood 2, stone 4, iron 6, diamond 8, netherite 9, gold 12; shears 15 on l
 
 import numpy as np
 import pytest
+from body_world import FLOOR, World, ticks
+
 from blockworld.blocks import breaking
 from blockworld.player import hands, mining, placing
 from blockworld.registry.blocks import BLOCKS, name_of, parse
@@ -15,7 +17,6 @@ from blockworld.registry.entity_types import KIND, LOVE_TICKS
 from blockworld.registry.items import BY_NAME
 from blockworld.registry.tools import best_tool, needs_tool
 from blockworld.state import Action, Container, Stack
-from body_world import FLOOR, World, ticks
 
 SECONDS = [
     ("dirt", None, 0.75),

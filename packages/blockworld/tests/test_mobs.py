@@ -5,6 +5,9 @@ import math
 
 import numpy as np
 import pytest
+from mob_world import FLOOR, World
+from one_player import output_of
+
 from blockworld.entities import items_and_projectiles, mob_events, mob_kernel, mobs, spawning, trading
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry.blocks import name_of, parse, properties_of
@@ -12,8 +15,6 @@ from blockworld.registry.entity_types import FLAGS, KINDS, LOVE_TICKS, MOBS, PRO
 from blockworld.registry.facts import table
 from blockworld.registry.items import BY_NAME
 from blockworld.state import Stack
-from mob_world import FLOOR, World
-from one_player import output_of
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from blockworld.registry.blocks import BLOCKS, NUM_STATES, parse
 from blockworld.render import models as m
 from blockworld.render.models import models

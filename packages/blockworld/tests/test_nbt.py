@@ -1,10 +1,11 @@
 """SNBT, as Minecraft 1.16 reads it (minecraft.wiki, "NBT format": SNBT)."""
 
 import pytest
-from blockworld.commands.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
-from blockworld.errors import WorldError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from blockworld.commands.nbt import MAX_DEPTH, MAX_LENGTH, Array, Byte, Float, Long, NbtError, Short, parse_at, plain
+from blockworld.errors import WorldError
 
 
 def parse(text):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from blockworld.grid import physics
 from blockworld.grid.outlines import NUM_OUTLINES, OUTLINE_START, OUTLINES
 from blockworld.grid.physics import DOWN, EAST, LAVA, NORTH, SOUTH, UP, WATER, WEST

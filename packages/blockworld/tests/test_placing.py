@@ -1,6 +1,8 @@
 """Where placed blocks turn, what can be opened, poured, tilled, eaten: the blocks' and items' pages of minecraft.wiki."""
 
 import pytest
+from body_world import FLOOR, World, ticks
+
 from blockworld.blocks import breaking, orientation
 from blockworld.grid.grid import Grid
 from blockworld.player import placing, touching
@@ -8,7 +10,6 @@ from blockworld.registry.blocks import BLOCKS, name_of, parse, properties_of
 from blockworld.registry.entity_types import KIND
 from blockworld.registry.items import ITEMS, block_of_item
 from blockworld.state import OFFHAND, Action, Stack
-from body_world import FLOOR, World, ticks
 
 
 @pytest.fixture

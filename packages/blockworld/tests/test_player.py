@@ -3,11 +3,12 @@
 """
 
 import pytest
+from body_world import FLOOR, World, ticks
+
 from blockworld.entities import items_and_projectiles
 from blockworld.player import movement as body
 from blockworld.player import vitals
 from blockworld.state import Action, Stack
-from body_world import FLOOR, World, ticks
 
 
 def speed(world, **keys):

@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 import zstandard
+
 from blockworld import Action, Renderer, Stack, World, WorldError, contents, run
 from blockworld.player import mining, screens
 from blockworld.registry.blocks import name_of, properties_of

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from perspective import focal, project
+
 from blockworld.errors import WorldError
 from blockworld.grid.grid import Grid
 from blockworld.registry.blocks import parse
@@ -13,7 +15,6 @@ from blockworld.render.daylight import brightness, of_sky
 from blockworld.render.renderer import Renderer
 from blockworld.state import Action, Player
 from blockworld.world import World
-from perspective import focal, project
 
 SIZE = (96, 54)
 GROUND = 20

@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+
 from blockworld import Action, Stack, World, WorldError
 from blockworld.player import mining
 from blockworld.registry.blocks import parse

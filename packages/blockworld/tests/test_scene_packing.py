@@ -5,6 +5,7 @@ import zlib
 
 import numpy as np
 import pytest
+
 from blockworld.errors import WorldError
 from blockworld.scene import packing
 

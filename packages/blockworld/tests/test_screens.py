@@ -3,15 +3,16 @@ from collections import Counter
 from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from screen_world import ScreenWorld, place, towards
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.player import clicks, inventory, panels, screens
 from blockworld.player.panels import GRID_WIDTH
 from blockworld.registry import crafting, smelting, trades
 from blockworld.registry.items import item_named
 from blockworld.state import OFFHAND, Action, Stack
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from screen_world import ScreenWorld, place, towards
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import zlib
 import av
 import numpy as np
 import pytest
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.player import panels
 from blockworld.registry import facts

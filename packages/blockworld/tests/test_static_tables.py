@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+
 from blockworld.registry.blocks import NUM_STATES, parse
 from blockworld.render import renderer
 from blockworld.render.models import models

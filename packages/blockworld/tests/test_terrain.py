@@ -6,6 +6,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from one_player import output_of
+
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.grid.light import OPAQUE
 from blockworld.registry.biomes import BIOMES
@@ -13,7 +15,6 @@ from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, block_named, name_
 from blockworld.terrain import caves, trees
 from blockworld.terrain.generate import KINDS, MOUTH_REACH, Land, generate, wildlife
 from blockworld.terrain.ground import SEA
-from one_player import output_of
 
 pytestmark = pytest.mark.long_proof
 

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from block_world import FLOOR, BlockWorld, waiting
+
 from blockworld.blocks import supports
 from blockworld.blocks.updates import Updates
 from blockworld.errors import WorldError

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+
 from blockworld.registry.blocks import AIR, block_named, name_of, properties_of, state_of
 from blockworld.terrain import carpentry, caves
 from blockworld.terrain.generate import Land, generate

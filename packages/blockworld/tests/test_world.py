@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 import zstandard
+
 from blockworld import Renderer
 from blockworld.entities import mobs
 from blockworld.errors import WorldError

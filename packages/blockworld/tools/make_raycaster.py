@@ -24,9 +24,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from numba import carray
+
 import blockworld
 from blockworld.render import raycaster
-from numba import carray
 
 SOURCE = Path(blockworld.__file__).parent / "render" / "raycaster.py"
 MODULE = Path(blockworld.__file__).parent / "web" / "land" / "raycaster.wasm"

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from blockworld import Action, Position, World, is_replaceable, target
 from blockworld.grid import UP
-
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import craft

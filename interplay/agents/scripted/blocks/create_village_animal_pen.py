@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+
 from blockworld import Action, Position, World, is_replaceable
 from blockworld.registry import KINDS, MOBS, NUM_THINGS, properties_of
 from blockworld.terrain import FARMS, PASSABLE, PENS
-
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes

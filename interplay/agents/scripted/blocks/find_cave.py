@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from blockworld import Position, World
 
+from blockworld import Position, World
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.find_cave import inside_cave

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from blockworld import Action, World
 
+from blockworld import Action, World
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.mobs import pick_up
 from interplay.agents.skills.reaching import come_to

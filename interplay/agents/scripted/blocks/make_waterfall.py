@@ -6,10 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+
 from blockworld import Action, Position, World
 from blockworld.grid import Grid
 from blockworld.terrain import PASSABLE
-
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs.voxel.checks.make_waterfall import FALL, IN_VIEW, poured, rays_in_view

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+
 from blockworld import Action, Position, Stack, World
 from blockworld.grid import physics
 from blockworld.registry import BLOCK_OF, BLOCKS, KINDS, NUM_THINGS, block_of, can_harvest, per_block, speed_on, state_of
 from blockworld.terrain import PASSABLE
-
 from interplay.agents.skills.body import Acts, Body
 from interplay.agents.skills.crafts import craft, smelt
 from interplay.agents.skills.mobs import pick_up

@@ -13,7 +13,6 @@ from interplay.tasks import Task
 
 if TYPE_CHECKING:  # the world is imported where it is played: it takes a second, and Numba, which others may not have
     from blockworld import Action, World
-
     from interplay.envs import PlayableEnv
 
 Play: TypeAlias = "Generator[Action, None, Any]"

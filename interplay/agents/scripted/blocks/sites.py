@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+
 from blockworld import World
 from blockworld.registry import NUM_BOXES, per_block
 from blockworld.terrain import PASSABLE

@@ -9,8 +9,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from blockworld import Player, Position, World, is_replaceable
 
+from blockworld import Player, Position, World, is_replaceable
 from interplay.agents.scripted.blocks.build_village_house import (
     LADDER,
     WALL_HEIGHT,

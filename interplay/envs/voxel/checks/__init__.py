@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import cast
 
 from blockworld import World
-
 from interplay.envs.base import EnvError
 from interplay.envs.voxel.land import Answers
 from interplay.errors import unknown_name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from blockworld import World
-
 from interplay.envs.voxel.checks.build_village_house import built_cells, find_room
 from interplay.envs.voxel.land import Answers, clusters
 

@@ -6,7 +6,6 @@ import math
 
 from blockworld import World
 from blockworld.registry import NUM_BOXES
-
 from interplay.envs.voxel.land import Answers
 
 LEAST = 10

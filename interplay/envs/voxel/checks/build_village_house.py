@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+
 from blockworld import Position, World, is_replaceable
 from blockworld.registry import AIR, NUM_BOXES, name_of
-
 from interplay.envs.voxel.land import Answers, blocks_named, changed_cells, clusters, sides
 from interplay.envs.voxel.village import (
     DOOR,

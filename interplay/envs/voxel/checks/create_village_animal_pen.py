@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from blockworld import Position, World
 from blockworld.grid import FLUID_KIND
 from blockworld.registry import BOX_START, BOXES, NUM_BOXES, NUM_STATES, properties_of
 from blockworld.terrain import STANDABLE
-
 from interplay.envs.voxel.land import Answers, changed_cells
 from interplay.envs.voxel.village import (
     DOOR,

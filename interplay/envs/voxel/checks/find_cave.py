@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
+
 from blockworld import Position, World, compiling
 from blockworld.grid import FLUID_KIND
 from blockworld.terrain import PASSABLE, ROOF
-from numba import njit
-
 from interplay.envs.voxel.land import Answers, cell_of, changed_cells, clusters, sides
 from interplay.envs.voxel.village import houses_of, within
 

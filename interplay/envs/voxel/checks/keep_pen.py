@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from blockworld import World
-
 from interplay.envs.voxel.checks.create_village_animal_pen import ground_around, pens
 from interplay.envs.voxel.land import Answers
 from interplay.envs.voxel.village import animals

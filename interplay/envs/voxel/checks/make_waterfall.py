@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import njit
+
 from blockworld import World, compiling
 from blockworld.grid import FLUID_KIND, OPAQUE, WATER
 from blockworld.terrain import PASSABLE
-from numba import njit
-
 from interplay.envs.voxel.land import Answers, blocks_named, changed_cells
 
 compiling.register(__file__)

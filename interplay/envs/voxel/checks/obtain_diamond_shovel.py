@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from blockworld import World
-
 from interplay.envs.voxel.land import Answers
 
 MILESTONES: dict[str, float] = {

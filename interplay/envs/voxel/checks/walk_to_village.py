@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from blockworld import World
-
 from interplay.envs.voxel.land import Answers
 from interplay.envs.voxel.starts import distance_to
 from interplay.envs.voxel.village import houses_of
