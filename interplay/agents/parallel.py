@@ -60,7 +60,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         ends = {seat: step.end_of(seat) for seat in playing}
         self.agents = [] if is_over else [seat for seat in playing if not any(ends[seat])]
         return (
-            {seat: step.observation[seat] for seat in playing},
+            {seat: step.observations[seat] for seat in playing},  # type: ignore[index]
             {seat: step.rewards[seat] for seat in playing},
             {seat: end.terminated for seat, end in ends.items()},
             {seat: end.truncated for seat, end in ends.items()},

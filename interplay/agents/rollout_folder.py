@@ -62,7 +62,8 @@ def facts(episode: Episode) -> Iterator[dict[str, Any]]:
 
     Where a world is played again from its seed, `info` is all that it says; else it is what was recorded.
     """
-    for step, (info, action) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
+    for step, (info, actions) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
+        action = actions if len(actions) > 1 else actions.popitem()[1]
         yield {"step": step, "info": _plain(info), "action": _plain(action)}
 
 

@@ -132,7 +132,7 @@ def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, 
         while played.num_steps < num_steps and played.outcome is None:
             actions = _random_actions(env)
             step = played.num_steps
-            doing = f"step {step} fails with the action {actions[played.seats[0]] if len(actions) == 1 else actions}"
+            doing = f"step {step} fails with the action {actions if len(actions) > 1 else actions[played.seats[0]]}"
             try:
                 result = played.step(actions)
             except Exception:

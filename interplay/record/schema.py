@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ class Header:
         height, width: Of the player's view.
         palette: uint8, shape (256, 3), or None for RGB views.
         action_spaces: Seat -> space.
-        observation_space: None when the observation is the view itself.
+        observation_space: Of the column `observation` (`of_column`); None when the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
         has_options: Whether there are columns of what players set on their page, where the mouse turns their view.
@@ -201,16 +201,25 @@ class Header:
 
 
 def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
-    """Seat -> action space; with several seats the environment's action space is a Dict of them."""
+    """Seat -> action space."""
     seats = env.task.seats
-    if len(seats) == 1:
-        return {seats[0]: env.action_space}
     if not isinstance(env.action_space, gymnasium.spaces.Dict) or set(env.action_space.spaces) != set(seats):
         raise RecordingError(
             f"task {env.task.id} has seats {', '.join(seats)}, so its environment's action space must be a Dict with "
             f"those keys; got {env.action_space}"
         )
     return {seat: env.action_space.spaces[seat] for seat in seats}
+
+
+def of_column(seats: Sequence[str], by_seat: Mapping[str, Any]) -> Any:
+    """What the column `observation` has of what all seats observed, or its space of theirs: of one seat its own value, without
+    the seat; of several the mapping."""
+    return by_seat if len(seats) > 1 else by_seat[seats[0]]
+
+
+def by_seat(seats: Sequence[str], of_column: Any) -> Mapping[str, Any]:
+    """What each seat observed, or its space, of what the column `observation` has or the space of that."""
+    return of_column if len(seats) > 1 else {seats[0]: of_column}
 
 
 def columns(header: Header) -> list[pa.Field]:

@@ -165,7 +165,7 @@ def test_pictures_become_colours_from_0_to_255(picture, value):
 def test_pictures_and_rewards_that_would_be_changed_are_refused(options, error):
     env = make(task_of("odd_games:Drawn-v0", kwargs=options))
     with pytest.raises(EnvError, match=error):
-        _ = env.reset(seed=1), env.step(0)
+        _ = env.reset(seed=1), env.step({"player": 0})
     env.close()
 
 

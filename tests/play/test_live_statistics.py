@@ -84,8 +84,8 @@ def computed(episode: Episode, steps: set[int], seat: str = "player") -> dict[in
     again = RecordedEpisode(env, collection=collection)
     again.start(episode.seed)
     found = {}
-    for step, action in enumerate(episode.joint_actions(), 1):
-        again.step(action if isinstance(action, dict) else {seat: action})
+    for step, actions in enumerate(episode.joint_actions(), 1):
+        again.step(actions)
         if step in steps:
             found[step] = collection.values(seat)
     env.close()

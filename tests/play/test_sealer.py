@@ -32,7 +32,7 @@ def finished_journal(archive: Archive, *, num_steps: int = 50) -> Path:
     recorder = archive.recorder(task, env, seed=1, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=1))
     for step in range(num_steps):
-        recorder.step(0, env.step(0), clock_us=step * 16_667)
+        recorder.step({"player": 0}, env.step({"player": 0}), clock_us=step * 16_667)
     return recorder.finish("quit")
 
 

@@ -158,7 +158,7 @@ def play(task_name: str) -> Iterator[str]:
     for step in range(1, NUM_STEPS + 1):
         if step % 8 == 1:
             action = {key: int(rng.random() < SHARES.get(key, 0.03)) for key in KEYS}
-        env.step_unseen(action | {CAMERA: rng.normal(0.0, (2.0, 6.0)).astype(np.float32)})
+        env.step_unseen({"player": action | {CAMERA: rng.normal(0.0, (2.0, 6.0)).astype(np.float32)}})
         if step % EVERY == 0:
             yield f"{env.world.digest()[:16]} {_hash(renderer.frame(env.world))}"
         if env.world.player.dead:
