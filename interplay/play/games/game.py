@@ -169,12 +169,10 @@ class Game:
         """A player holds other buttons, or gives a sign of life."""
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
-        kind, first, second, pressed = seat.read(message)
-        if self.task.takes_turns and pressed and self.state is State.PLAYING:
+        held = seat.read(message, time.time_ns() // 1000)
+        if self.task.takes_turns and held.pressed and self.state is State.PLAYING:
             self.wait_for_player(seat)
-        received_us = time.time_ns() // 1000
-        head = message.buttons, message.painted_step, message.client_ms, received_us
-        self.hosting.send(seat, ToWorker.INPUT, pack_input(*head, kind, first, second, pressed))
+        self.hosting.send(seat, ToWorker.INPUT, pack_input(held))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         """A player's page says something."""

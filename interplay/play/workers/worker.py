@@ -272,7 +272,7 @@ class Worker:
                 continue
             seat = episode.seats[index]
             if kind == ToWorker.INPUT:
-                episode.input(seat, *unpack_input(payload))
+                episode.input(seat, unpack_input(payload))
                 if episode.takes_turns and episode.running:
                     self._guard(number, partial(episode.catch_up, seat, _now_us()))
                     self._schedule(episode)
