@@ -1,7 +1,7 @@
 """One loop over an episode: the world takes a step, the step limit is applied, the step is recorded.
 
-People's games, rollouts, the check of an agent, rehearsals and replays all step a world through `RecordedEpisode`, so the rules
-that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
+People's games, rollouts, checks of agents and environments, and replays all step a world through `RecordedEpisode`, so the
+rules that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ from interplay.learn.recordings.index import read_list, summaries
 from interplay.learn.recordings.loading import Loader
 from interplay.learn.recordings.names import FOLDERS, RecordingsError, task_ids, why_bad
 from interplay.record import Owner
-from interplay.record.exchange import line
-from interplay.record.exchange.line import LineError
+from interplay.record.exchange import http_resume
+from interplay.record.exchange.http_resume import LineError
 from interplay.record.exchange.proving import Importing
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.verify import verify
@@ -292,7 +292,7 @@ def test_a_process_killed_at_any_byte_goes_on(entries, published, tmp_path):
             child = os.fork()
         if not child:
             try:
-                line._CHUNK_BYTES = 997
+                http_resume._CHUNK_BYTES = 997
                 fetch(
                     wanted,
                     tmp_path,

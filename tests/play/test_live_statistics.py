@@ -15,7 +15,7 @@ from play_server import RunningServer, running_server
 import interplay.record
 from interplay.cli import _run
 from interplay.envs import make
-from interplay.play.beside import sealing
+from interplay.play.background import sealing
 from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, RecordedEpisode
 from interplay.statistics import Collection

@@ -16,9 +16,9 @@ import pytest
 import interplay.record
 from interplay.envs import make
 from interplay.forking import Forked
-from interplay.play.beside import sealer
-from interplay.play.beside.answering import MAX_TRIES
-from interplay.play.beside.sealer import Sealer
+from interplay.play.background import sealer
+from interplay.play.background.answering import MAX_TRIES
+from interplay.play.background.sealer import Sealer
 from interplay.play.workers import starting
 from interplay.record import Archive, RecordingError
 from interplay.record.journal import episode_of

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from interplay.record import RecordingError
-from interplay.record.exchange.pulling import Asked, PullError, pull_episodes
+from interplay.record.exchange.pull import Asked, PullError, pull_episodes
 
 ID, SHA256 = "20260101T000000-00000000", "0" * 64
 

@@ -30,7 +30,7 @@ from interplay.cli import _run
 from interplay.envs import make
 from interplay.play.connections.tokens import operator_token
 from interplay.record import RecordingError, verify
-from interplay.record.exchange.pulling import FOLDER, Asked, PullError, pull_episodes
+from interplay.record.exchange.pull import FOLDER, Asked, PullError, pull_episodes
 from interplay.record.exchange.queries import Queries
 from interplay.record.schema import METADATA_KEY
 from interplay.store.participants import add_participant
@@ -177,10 +177,10 @@ def test_a_process_killed_at_any_byte_goes_on(ours, address, token, tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "INTERPLAY_TOKEN": token}
     code = f"""
 import os, signal, sys
-import interplay.record.exchange.line as line
-line._CHUNK_BYTES = 512
+from interplay.record.exchange import http_resume
+http_resume._CHUNK_BYTES = 512
 left = [int(sys.argv[1])]
-came = line.Line.file
+came = http_resume.Line.file
 def counted(self, path, part, size, told):
     def tell(done):
         left[0] -= 1
@@ -188,7 +188,7 @@ def counted(self, path, part, size, told):
             os.kill(os.getpid(), signal.SIGKILL)
         told(done)
     return came(self, path, part, size, tell)
-line.Line.file = counted
+http_resume.Line.file = counted
 from interplay.cli import main
 main(["episodes", "pull", {address!r}, "--data", {str(data)!r}, "--json"])
 """

@@ -347,7 +347,7 @@ def pull(
 
     Exit 1 when a file could not be fetched.  Try:  interplay episodes pull https://lab.example --task atari/breakout
     """
-    from interplay.record.exchange.pulling import Asked, pull_episodes
+    from interplay.record.exchange.pull import Asked, pull_episodes
 
     if query is not None and (task is not None or where):
         raise typer.BadParameter("--query says which episodes; leave out --task and --where")

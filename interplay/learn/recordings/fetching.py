@@ -15,7 +15,7 @@ from interplay.errors import InterplayError, MisuseError
 from interplay.files import alone, is_disk_full, to_disk
 from interplay.learn.recordings.index import ENDINGS, Entry, address_of, list_folder, read_list
 from interplay.learn.recordings.names import RecordingsError
-from interplay.record.exchange.line import Line, LineError
+from interplay.record.exchange.http_resume import Line, LineError
 from interplay.tables import decoded
 
 _MOST_LIST_BYTES = 64 << 20

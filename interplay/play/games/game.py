@@ -13,8 +13,8 @@ from interplay.play.connections import wire
 from interplay.play.games.closing import Closing
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.hosting import Hosting
+from interplay.play.games.interfaces import GameServer
 from interplay.play.games.lobby import Lobby
-from interplay.play.games.parts import GameServer
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover

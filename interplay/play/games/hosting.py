@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from interplay.envs import backends
-from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
 from interplay.play.workers import channel

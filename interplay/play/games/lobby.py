@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from interplay.play.games.closing import unplayed
-from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import UNBEGUN, State
 from interplay.play.games.takeover import Takeover

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from interplay.record.collected import Spread
+from interplay.record.summary import Spread
 
 WIDTH, HEIGHT, LEFT, TOP = 640, 190, 60, 10
 NUM_COLOURS = 8

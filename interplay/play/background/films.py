@@ -22,7 +22,7 @@ from interplay.record import Archive
 from interplay.record.clips import clip_of
 from interplay.record.sealed import no_video
 
-FILMER_MODULE = "interplay.play.beside.filming"
+FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
 LATER_S = 10.0

@@ -18,7 +18,7 @@ from interplay.errors import InterplayError, MisuseError
 from interplay.files import to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.line import Line, LineError, Parameters
+from interplay.record.exchange.http_resume import Line, LineError, Parameters
 from interplay.record.exchange.proving import EPISODE_ID, check_code, check_names
 from interplay.record.sealed import Episode
 from interplay.store import episodes as queries

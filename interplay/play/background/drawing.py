@@ -36,7 +36,7 @@ KEPT = 3
 """Worlds that stay open."""
 REPORT_EVERY_S = 0.25
 
-log = logging.getLogger("interplay.play.beside.drawing")
+log = logging.getLogger("interplay.play.background.drawing")
 
 
 @dataclass
