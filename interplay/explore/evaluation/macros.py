@@ -15,7 +15,8 @@ import numpy as np
 
 from interplay.agents.skills import mobs
 from interplay.agents.skills.body import Acts, Body
-from interplay.agents.skills.crafts import close, craft, put, smelt, take
+from interplay.agents.skills.crafts import craft, put, smelt, take
+from interplay.agents.skills.cursor import close
 from interplay.agents.skills.reaching import come_to, nearest, place_at
 from interplay.errors import InterplayError, unknown_name
 from interplay.explore import facts
@@ -339,7 +340,7 @@ def doing(world: World, name: str, arguments: Mapping[str, Any], *, seed: int) -
         seed: For whims of the hand.
     """
     hands = Hands(world, seed)
-    yield from close(hands.body)
+    yield from close(hands.body.world)
     return (yield from MACROS[name].run(hands, **arguments))
 
 
