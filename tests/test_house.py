@@ -129,7 +129,6 @@ HIDDEN_IMPORTS = {
     ("learn.reward.kept", "learn.reward.model"): _TORCH,
     ("learn.online.practising", "learn.online.running"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
-    ("record.archive", "record.clips"): _FILMS,
     ("record.seal", "record.video"): _FILMS,
     ("record.sealed", "record.video"): _FILMS,
     ("record.verify", "record.video"): _FILMS,
@@ -152,10 +151,6 @@ HIDDEN_IMPORTS = {
             "together",
         )
     },
-    (
-        "agents.skills.body",
-        "agents.skills.crafts",
-    ): "a circle: crafts move the body, and the body holds tools",
 }
 """(module, sibling in the same room) of imports inside functions, and why. This list may only become shorter."""
 

@@ -10,6 +10,7 @@ import pytest
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
+from interplay.record.clips import film
 from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
 from interplay.record.schema import Header, frame_hash
@@ -96,7 +97,7 @@ def test_videos_for_judges_do_not_tell_people_from_agents_by_the_size_of_the_bar
 
     recorder, _ = recorded
     episode = archive.seal(recorder.finish("quit"))
-    with av.open(str(archive.video(episode))) as container:
+    with av.open(str(film(archive, episode.id))) as container:
         first = next(container.decode(video=0)).to_ndarray(format="rgb24")
     own = episode.observed[0].pixels
     assert np.abs(first.astype(int) - own).mean() < np.abs(first.astype(int) - episode.frames[0].pixels).mean() / 2
