@@ -161,7 +161,6 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return PALETTE[self._screen]
 
     def _state(self) -> bytes:
-        """The emulator's."""
         state = self.ale.cloneSystemState()
         try:
             return self.ale.encodeState(state).tobytes()

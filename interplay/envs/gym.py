@@ -62,7 +62,6 @@ class GymEnv(PlayableEnv):
             drawn.close()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode."""
         super().reset(seed=seed)
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
@@ -108,7 +107,6 @@ class GymEnv(PlayableEnv):
         return super().versions() | {self.task.env.name: str(spec.version if spec and spec.version is not None else "")}
 
     def close(self) -> None:
-        """Close the environment within."""
         self._env.close()
 
 

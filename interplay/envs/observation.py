@@ -30,7 +30,6 @@ class AnyText(gymnasium.spaces.Text):
     """Every text that is not too long, in any script."""
 
     def contains(self, x: Any) -> bool:
-        """Whether it is such a text."""
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
 
 
@@ -91,7 +90,6 @@ class DQN:
         return gymnasium.spaces.Box(0, 255, (self.stack, self.size, self.size), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """Stack the first picture four times."""
         self._newest = grey(frame)
         self._second = np.zeros_like(self._newest)
         self._offset = 0
@@ -137,13 +135,11 @@ class Native:
         return gymnasium.spaces.Box(0, 255, self._shape, np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
         rgb = frame.rgb()
         self._shape = rgb.shape
         return rgb
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next frame."""
         return frame.rgb()
 
 
@@ -168,7 +164,6 @@ class Small:
         return gymnasium.spaces.Box(0, 255, (self.size[1], self.size[0], 3), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
         self._offset = 0
         return self._picture(frame)
 
@@ -201,12 +196,10 @@ class Pixels:
         return gymnasium.spaces.Box(0, 255, self._shape, np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first frame."""
         self._shape = frame.pixels.shape
         return frame.pixels.copy()
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next frame."""
         return frame.pixels.copy()
 
 
@@ -228,12 +221,10 @@ class State:
         return gymnasium.spaces.Box(-np.inf, np.inf, self._shape, np.float32)
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """The first numbers."""
         self._shape = frame.pixels.shape
         return frame.pixels
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray:
-        """The next numbers."""
         return frame.pixels
 
 

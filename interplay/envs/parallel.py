@@ -53,7 +53,6 @@ class ParallelGame(PlayableEnv):
         self._drawn: np.ndarray | None = None  # as the environment drew it
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game."""
         super().reset(seed=seed)
         observations, infos = self._env.reset(seed=seed, options=options)
         self._seen = {
@@ -142,7 +141,6 @@ class ParallelGame(PlayableEnv):
         return found
 
     def close(self) -> None:
-        """Close the environment within."""
         self._env.close()
 
 

@@ -54,7 +54,6 @@ class PettingZooEnv(ParallelGame):
         self.observes_view = all(_is_picture(space) for space in observations.values())
 
     def versions(self) -> dict[str, str]:
-        """Also the environment's own."""
         return super().versions() | {self._spec.id: "" if self._spec.version is None else str(self._spec.version)}
 
 

@@ -471,7 +471,6 @@ class Archive:
         return self.root / "media" / f"{episode_id}.mp4"
 
     def close(self) -> None:
-        """Close the database's connections."""
         self.database.close()
 
 

@@ -212,7 +212,6 @@ class Recorder:
             self.flush()
 
     def _held(self, observations: Mapping[str, Any] | None) -> Any:
-        """What is kept of the observations."""
         space = self._header.observation_space
         return None if space is None else spaces.held(space, of_column(self._seats, observations))  # type: ignore[arg-type]
 

@@ -201,7 +201,6 @@ class Header:
 
 
 def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
-    """Seat -> action space."""
     seats = env.task.seats
     if not isinstance(env.action_space, gymnasium.spaces.Dict) or set(env.action_space.spaces) != set(seats):
         raise RecordingError(

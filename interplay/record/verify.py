@@ -256,7 +256,6 @@ class _Replay:
         self._observations, self._info = self._again.start(header.seed)
 
     def close(self) -> None:
-        """Close the world."""
         self._env.close()
         if self._beside is not None:
             self._beside.close()

@@ -141,7 +141,6 @@ class MinecraftEnv(PlayableEnv):
         return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """As `view`."""
         return self.view().pixels
 
     def versions(self) -> dict[str, str]:

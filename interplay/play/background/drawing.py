@@ -76,7 +76,6 @@ class Drawing:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to draw."""
         return not self._requests
 
     def command(self, number: int, command: Draw | DrawLand | channel.Drop) -> None:

@@ -48,7 +48,6 @@ class Sealer(AnsweringProcess[Request]):
         return await self._ask(Request(path))
 
     def statistics(self) -> dict[str, Any]:
-        """How it is doing."""
         return {
             "pid": None if self._link is None else self._link.process.pid,
             "waiting": len(self._requests),

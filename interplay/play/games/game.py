@@ -99,7 +99,6 @@ class Game:
 
     @property
     def holds_world(self) -> bool:
-        """As `Hosting.holds_world`."""
         return self.hosting.holds_world
 
     @property
@@ -293,7 +292,6 @@ class Game:
     # The worker's side
 
     def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
-        """Pass a frame on."""
         seat = self.seats[seat_index]
         if seat.connection is not None and seat.is_welcomed:
             seat.connection.send_frame(message, last=last)
@@ -304,7 +302,6 @@ class Game:
         self.watchers.picture(seat_index, message)
 
     def on_text(self, seat_index: int, message: str) -> None:
-        """Pass a JSON message on."""
         seat = self.seats[seat_index]
         seat.note(message)
         self.watchers.text(seat_index, message)
@@ -314,7 +311,6 @@ class Game:
             seat.pass_on(message)
 
     def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
-        """The worker reports."""
         match event:
             case channel.Preparing(share):
                 text = f"Compiling the block world, once: {round(100 * share)} %"
@@ -342,7 +338,6 @@ class Game:
                 self._fail(code, message)
 
     def on_orphaned(self) -> None:
-        """Its worker died."""
         message = self.hosting.lost()
         if message is not None:
             self._fail("world_failed", message, has_worker=False)
@@ -509,7 +504,6 @@ class Game:
         self.hosting.leave()
 
     def stop_timers(self) -> None:
-        """Wait for nothing any more."""
         self.lobby.stop()
         if self._restoring is not None:
             self._restoring.cancel()

@@ -199,7 +199,6 @@ class Seat:
         self._timer = asyncio.get_running_loop().call_later(seconds, give_up, self)
 
     def stop_waiting(self) -> None:
-        """They have."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

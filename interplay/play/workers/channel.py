@@ -34,7 +34,6 @@ def pack_input(held: wire.PlayerInput) -> bytes:
 
 
 def unpack_input(payload: bytes) -> wire.PlayerInput:
-    """What `pack_input` was given."""
     buttons, painted_step, client_ms, received_us, kind, first, second, pressed = _INPUT.unpack(payload)
     turn, look, pointed = ((first, second) if kind == one else None for one in (wire.TURNED, wire.LOOKED, wire.POINTED))
     return wire.PlayerInput(buttons, painted_step, client_ms, turn, look, None, pointed, pressed, received_us)
@@ -487,12 +486,10 @@ def pack(number: int, kind: int, payload: bytes, *, seat: int = 0) -> bytes:
 
 
 def pack_command(number: int, command: Command, *, seat: int = 0) -> bytes:
-    """One message to a child."""
     return pack(number, ToWorker.COMMAND, encode(command), seat=seat)
 
 
 def pack_event(number: int, event: Event, *, seat: int = 0) -> bytes:
-    """One message of a child."""
     return pack(number, ToWeb.EVENT, encode(event), seat=seat)
 
 

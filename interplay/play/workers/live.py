@@ -103,7 +103,6 @@ class LiveEpisode:
 
     @property
     def step(self) -> int:
-        """Steps played."""
         return self.episode.num_steps
 
     @property

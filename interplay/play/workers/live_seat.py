@@ -325,7 +325,6 @@ class LiveSeat:
         self._pass_on(head + payload, step, made_us, flags)
 
     def send_land(self, *, step: int, time_ms: int, now_us: int) -> None:
-        """Send one part of the land."""
         assert self.scene is not None
         parts = self.scene.land_parts(1)
         self._num_land_owed = self._num_land_owed - 1 if parts else 0
@@ -382,5 +381,4 @@ class LiveSeat:
         self.text("hud", **own, **facts)
 
     def text(self, kind: str, **fields: Any) -> None:
-        """Send a JSON message."""
         self._send(pack(self._game, ToWeb.TEXT, encode({"type": kind, **fields}), seat=self.index))

@@ -206,7 +206,6 @@ class Worker:
                 self._guard(number, partial(episode.show, seat, now_us()))
 
     def _command(self, number: int, index: int, command: channel.WorkerCommand) -> None:
-        """Do what the web process wants."""
         episode = self._episodes.get(number)
         match command:
             case channel.Configure():
@@ -492,7 +491,6 @@ class Worker:
         return lambda: self._guard(episode.number, start)
 
     def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
-        """Rebuild a world from its journal."""
         try:
             assert self._archive is not None
             self._worlds.prepare(Task.from_json(command.task))

@@ -52,7 +52,6 @@ _NOT_STORED = "CrowdPlay stored no picture after the last step: the one before i
 
 
 def _parts(folder: Path) -> list[Part]:
-    """The episodes of a data set."""
     return [
         Part(one.id, 1 if one.path is None else max(1, one.path.stat().st_size // _BYTES_A_STEP), partial(_brought, one))
         for one in episodes_in(folder)
@@ -110,7 +109,6 @@ class _Episode:
 
 
 def _read(published: Published) -> _Episode:
-    """Read a file."""
     if published.path is None:
         raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
     steps = read_values(published.path)
@@ -169,7 +167,6 @@ def _actions_of(env_id: str) -> tuple[int, ...]:
 
 
 def _brought(published: Published) -> Brought:
-    """One episode."""
     task = _task_of(published)
     held = _read(published)
     if len(held.agents) != len(task.seats):

@@ -120,7 +120,6 @@ class Line:
                 attempt += 1
 
     def _check(self, answer: httpx.Response, body: bytes) -> None:
-        """Refuse an answer that is none."""
         if answer.status_code in (429, 502, 503, 504):
             raise BusyError(f"it answers {answer.status_code}")
         if answer.status_code not in (200, 206):

@@ -13,7 +13,6 @@ _LEVEL = 6
 
 
 def to_png(frame: Frame) -> bytes:
-    """A picture as PNG."""
     return png(frame, level=_LEVEL)
 
 

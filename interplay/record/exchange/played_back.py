@@ -69,7 +69,6 @@ class PlayedBack(PlayableEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """The first observation."""
         return self._arrive(0), {}
 
     def step(self, action: Any) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]

@@ -117,7 +117,6 @@ class Queries:
         return match[1], None if match[2] is None else int(match[2])
 
     def all(self) -> list[Saved]:
-        """Every version of every saved query."""
         with self._archive.database.read() as session:
             return [_saved(row) for row in saved_queries.all_queries(session)]
 

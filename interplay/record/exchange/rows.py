@@ -91,7 +91,6 @@ class Description:
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
         return {
             "format_version": FORMAT_VERSION,
             "task": self.task.to_json(),

@@ -55,7 +55,6 @@ class ParquetShards:
         return self.num_files - 1
 
     def close(self) -> None:
-        """End the file."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None

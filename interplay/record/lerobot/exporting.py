@@ -86,7 +86,6 @@ class _Writer:
         self.num_steps = 0
 
     def add(self, episode: Episode) -> None:
-        """Append an episode."""
         description, kept = self._description, []
         video = self._video_file() if description.pictures == "video" else None
         sampled = set(np.linspace(0, episode.num_steps, _PICTURES_IN_STATISTICS).astype(int).tolist())

@@ -62,7 +62,6 @@ class VideoFile:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def close(self) -> None:
-        """End the file."""
         self._container.mux(self._stream.encode())
         self._container.close()
 

@@ -296,7 +296,6 @@ def _facts(parts: dict[str, _Part]) -> _Facts:
 
 
 def _brought(parts: dict[str, _Part]) -> Brought:
-    """One episode, of all its seats."""
     facts, first = _facts(parts), next(iter(parts.values())).source
     by_seat = {seat: part.source.dataset for seat, part in parts.items()}
     spaces = Spaces(
