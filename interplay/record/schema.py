@@ -210,15 +210,15 @@ def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
     return {seat: env.action_space.spaces[seat] for seat in seats}
 
 
-def of_column(seats: Sequence[str], by_seat: Mapping[str, Any]) -> Any:
-    """What the column `observation` has of what all seats observed, or its space of theirs: of one seat its own value, without
-    the seat; of several the mapping."""
-    return by_seat if len(seats) > 1 else by_seat[seats[0]]
+def of_column(seats: Sequence[str], values: Mapping[str, Any]) -> Any:
+    """What the column `observation` has of observations by seat, or its space of spaces by seat: of several seats the mapping,
+    of one seat its value alone."""
+    return values if len(seats) > 1 else values[seats[0]]
 
 
-def by_seat(seats: Sequence[str], of_column: Any) -> Mapping[str, Any]:
-    """What each seat observed, or its space, of what the column `observation` has or the space of that."""
-    return of_column if len(seats) > 1 else {seats[0]: of_column}
+def by_seat(seats: Sequence[str], value: Any) -> Mapping[str, Any]:
+    """The inverse of `of_column`."""
+    return value if len(seats) > 1 else {seats[0]: value}
 
 
 def columns(header: Header) -> list[pa.Field]:
