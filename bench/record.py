@@ -35,7 +35,7 @@ BUDGETS = {"journal_us_per_step": 60.0, "indexed_mb": 3.0, "replay_mb": 0.7, "st
 class EndlessInvaders(AtariEnv):
     """The game starts over when it ends, so that one recording can last ten minutes."""
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One frame, after a restart where the game is over."""
         if self.ale.game_over():
             self.ale.reset_game()

@@ -33,11 +33,11 @@ class ParallelTask(pettingzoo.ParallelEnv):
 
     def observation_space(self, agent: str) -> gymnasium.Space:
         """What this seat observes."""
-        return self._env.observation_space[agent]  # type: ignore[index]
+        return self._env.observation_space[agent]
 
     def action_space(self, agent: str) -> gymnasium.Space:
         """What this seat can do."""
-        return self._env.action_space[agent]  # type: ignore[index]
+        return self._env.action_space[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a game, the next one of the seed before where none is given."""

@@ -114,7 +114,7 @@ class AtariEnv(PlayableEnv):
             self.ale.act(0)
         return {self._seat: self._look()}, {"lives": self.ale.lives()}
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s)."""
         seat = self._seat
         require_actions(self.task, action, (seat,))

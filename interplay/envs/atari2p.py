@@ -110,7 +110,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
             self.ale.act([0, 0])
         return self._observe(), {"lives": self._lives()}
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s): a mapping seat -> action.
 
         Raises:

@@ -130,7 +130,7 @@ class Scene(Protocol):
         ...
 
 
-class PlayableEnv(gymnasium.Env[Any, Any]):
+class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     """A Gymnasium environment with what recording and live play need.
 
     Actions, observations and rewards are mappings by seat, also where the task has one seat; both spaces are a
@@ -164,6 +164,16 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     drawn_height: int | None = None
     shown_info: Mapping[str, gymnasium.spaces.Box] = MappingProxyType({})
     task: Task
+    action_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
+    observation_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
+
+    def step(self, action: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """One step with an action of every seat.
+
+        Returns:
+            Observations and rewards by seat, terminated, truncated and info.
+        """
+        raise NotImplementedError
 
     def view(self) -> Frame:
         """What the player sees now; valid after `reset`. The array may be reused by the next step."""
@@ -222,7 +232,7 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         Returns:
             Rewards by seat, terminated, truncated and info.
         """
-        return self.step(action)[1:]  # type: ignore[return-value]
+        return self.step(action)[1:]
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """From now on, draw pictures in this way, until told otherwise.
@@ -296,8 +306,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
             raise EnvError(f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it by seat.")
         self.env = env
         (self._seat,) = env.task.seats
-        self.action_space = env.action_space[self._seat]  # type: ignore[index]
-        self.observation_space = env.observation_space[self._seat]  # type: ignore[index]
+        self.action_space = env.action_space[self._seat]
+        self.observation_space = env.observation_space[self._seat]
         self.metadata, self.render_mode = env.metadata, env.render_mode
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -307,7 +317,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         observations, rewards, terminated, truncated, info = self.env.step({self._seat: action})
-        return observations[self._seat], rewards[self._seat], terminated, truncated, info  # type: ignore[index]
+        return observations[self._seat], rewards[self._seat], terminated, truncated, info
 
     def render(self) -> Any:
         return self.env.render()

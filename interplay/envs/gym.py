@@ -71,7 +71,7 @@ class GymEnv(PlayableEnv):
             self._picture = self.render()
         return {self._seat: self._observation}, info
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One step; the reward becomes a Python float.
 
         The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
@@ -91,7 +91,7 @@ class GymEnv(PlayableEnv):
 
     def state_of(self, seat: str) -> np.ndarray:
         """The observation, flattened as `gymnasium.spaces.flatten` does."""
-        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._observation), np.float32)  # type: ignore[index]
+        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._observation), np.float32)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""

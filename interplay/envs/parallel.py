@@ -65,7 +65,7 @@ class ParallelGame(PlayableEnv):
             self._picture = self.render()
         return dict(self._seen), self._info(infos)
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One step of all seats: a mapping seat -> action.
 
         Raises:
@@ -116,7 +116,7 @@ class ParallelGame(PlayableEnv):
         """
         if self.observes_view:
             return super().state_of(seat)
-        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)  # type: ignore[index]
+        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
         """What the environment drew, uint8, shape (H, W, 3): one picture for all seats, drawn once a step."""

@@ -81,8 +81,8 @@ class Recording(gymnasium.Wrapper):
         self._world, self._max_steps = _world(env, task, deterministic)
         self.task = self._world.task
         (self._seat,) = self.task.seats
-        self._space: gymnasium.Space = self._world.action_space[self._seat]  # type: ignore[index]
-        self.observation_space = self._world.observation_space[self._seat]  # type: ignore[index]
+        self._space: gymnasium.Space = self._world.action_space[self._seat]
+        self.observation_space = self._world.observation_space[self._seat]
         for space in (self._space, self.observation_space):
             arrow_type(space)  # a kind of space that cannot be recorded is refused here, not after the first steps
         self.action_space = copy.deepcopy(self._space)  # that of the environment is seeded with each episode, as a replay does

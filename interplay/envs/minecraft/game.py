@@ -92,7 +92,7 @@ class MinecraftEnv(PlayableEnv):
         self._over = False
         return self._observation(), answer.info
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play a twentieth of a second.
 
         Raises:

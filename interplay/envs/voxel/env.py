@@ -234,7 +234,7 @@ class VoxelEnv(PlayableEnv):
         self._earned, self._done = {seat: set() for seat in self.task.seats}, set()
         return self._observation(), self._info()
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play a twentieth of a second.
 
         Raises:

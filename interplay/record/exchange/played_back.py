@@ -46,8 +46,8 @@ class PlayedBack(PlayableEnv):
     def __init__(
         self,
         task: Task,
-        action_space: gymnasium.Space,
-        observation_space: gymnasium.Space,
+        action_space: gymnasium.spaces.Dict,
+        observation_space: gymnasium.spaces.Dict,
         observations: Sequence[Mapping[str, Any]],
         steps: Sequence[Taken],
         palette: np.ndarray | None,
@@ -71,7 +71,7 @@ class PlayedBack(PlayableEnv):
     ) -> tuple[Mapping[str, Any], dict[str, Any]]:
         return self._arrive(0), {}
 
-    def step(self, action: Any) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Any) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:
         """What is held of the next step."""
         taken = self._steps[self._position]
         rewards = taken.rewards
