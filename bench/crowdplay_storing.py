@@ -63,7 +63,7 @@ def played_again(episode: Episode, num_steps: int) -> tuple[list[np.ndarray], li
     seats = episode.header.seats
     for joint in zip(*(episode.actions(seat)[:num_steps].tolist() for seat in seats), strict=True):
         frames.append(env.view().pixels.copy())
-        env.step(joint[0] if len(seats) == 1 else dict(zip(seats, joint, strict=True)))
+        env.step(dict(zip(seats, joint, strict=True)))
         memories.append(env.readings()["ram"]())
     env.close()
     return frames, memories

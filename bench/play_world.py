@@ -119,7 +119,7 @@ def _compare(data: Path, digests: dict[str, list[tuple[int, str, str]]]) -> tupl
         assert isinstance(env, VoxelEnv)
         env.reset(seed=episode.seed)
         step = 0
-        actions = episode.actions()
+        actions = episode.joint_actions()
         for at, known, digest in taken:
             while step < min(at, episode.num_steps):
                 env.step_unseen(actions[step])

@@ -15,6 +15,7 @@ import json
 import pickle  # the baseline's format; nothing of ours reads or writes it
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,12 @@ BUDGETS = {"journal_us_per_step": 60.0, "indexed_mb": 3.0, "replay_mb": 0.7, "st
 class EndlessInvaders(AtariEnv):
     """The game starts over when it ends, so that one recording can last ten minutes."""
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One frame, after a restart where the game is over."""
         if self.ale.game_over():
             self.ale.reset_game()
-        observation, reward, _, truncated, info = super().step(action)
-        return observation, reward, False, truncated, info
+        observations, rewards, _, truncated, info = super().step(action)
+        return observations, rewards, False, truncated, info
 
 
 def held_actions(rng: np.random.Generator, num_steps: int) -> np.ndarray:
@@ -48,28 +49,29 @@ def held_actions(rng: np.random.Generator, num_steps: int) -> np.ndarray:
     return np.repeat(rng.integers(18, size=len(holds)), holds)[:num_steps]
 
 
-def record(archive: Archive, actions: np.ndarray, policy: str) -> tuple[Episode, dict[str, float], list[np.ndarray]]:
+def record(archive: Archive, buttons: np.ndarray, policy: str) -> tuple[Episode, dict[str, float], list[np.ndarray]]:
     """Play and record; returns the episode, what it cost, and the first frames for the baseline."""
     env = EndlessInvaders(find("atari/space_invaders"))
     env.frame_policy = policy  # type: ignore[assignment]
     recorder = archive.recorder(env.task, env, seed=0, actor="bench", actor_kind="agent")
     recorder.start(*env.reset(seed=0))
     rng = np.random.default_rng(1)
-    wall = np.zeros(len(actions))
+    wall = np.zeros(len(buttons))
     cpu_s = 0.0
     kept: list[np.ndarray] = []
     timing = InputTiming(0, 0.0, 0, 0, None)
     gc.collect()
-    for step, action in enumerate(actions.tolist()):
-        result = env.step(action)
+    for step, action in enumerate(buttons.tolist()):
+        actions = {"player": action}
+        result = env.step(actions)
         if len(kept) < 6 * CHUNK:
-            kept.append(result[0])
+            kept.append(result[0]["player"])
         clock_us = round(step * 1e6 / 60 + rng.normal(0, 300))
-        if step % 15 == 0 or action != actions[step - 1]:  # a browser reports changes, and signs of life every 250 ms
+        if step % 15 == 0 or action != buttons[step - 1]:  # a browser reports changes, and signs of life every 250 ms
             latency_ms = float(rng.gamma(8, 4))
             timing = InputTiming(step - 2, clock_us / 1e3 - latency_ms, clock_us - 1000, int(action), latency_ms)
         start, start_cpu = time.perf_counter(), time.thread_time()
-        recorder.step(action, result, timing=timing, clock_us=clock_us)
+        recorder.step(actions, result, timing={"player": timing}, clock_us=clock_us)
         wall[step] = time.perf_counter() - start
         cpu_s += time.thread_time() - start_cpu
     path = recorder.finish("time_limit")
@@ -80,7 +82,7 @@ def record(archive: Archive, actions: np.ndarray, policy: str) -> tuple[Episode,
         episode,
         {
             "journal_us_per_step": float(wall.mean() * 1e6),
-            "journal_cpu_us_per_step": cpu_s / len(actions) * 1e6,
+            "journal_cpu_us_per_step": cpu_s / len(buttons) * 1e6,
             "journal_p50_us": float(np.percentile(wall, 50) * 1e6),
             "journal_p99_us": float(np.percentile(wall, 99) * 1e6),
             "journal_mb": journal_mb,

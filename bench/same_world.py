@@ -290,7 +290,7 @@ def compare(num_ticks: int, seed: int, of: list[Task], longest: int = LONGEST, t
         is_over, length = False, min(int(rng.integers(longest // 4, longest + 1)), num_ticks - ticks)
         for step in range(1, length + 1):
             actions = {player.seat: player.action() for player in players}
-            is_over = game.step(actions if len(players) > 1 else actions[task.seats[0]])
+            is_over = game.step(actions)
             ticks += 1
             if not is_over and rng.random() < trouble:
                 done["kills"] += 1

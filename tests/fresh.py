@@ -32,7 +32,7 @@ for suite in suites_with(None):
         env = make(task)
         env.reset(seed=task.held_out_seeds[0])
         for _ in range(3):
-            env.step(task.keys.noop if len(task.seats) == 1 else {seat: task.keys.noop for seat in task.seats})
+            env.step({seat: task.keys.noop for seat in task.seats})
         env.view()
         env.close()
         print("started", task.id, flush=True)

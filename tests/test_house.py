@@ -127,7 +127,6 @@ HIDDEN_IMPORTS = {
     ("learn.reward.storage", "learn.reward.model"): _TORCH,
     ("learn.online.__init__", "learn.online.run"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
-    ("record.archive", "record.clips"): _FILMS,
     ("record.seal", "record.video"): _FILMS,
     ("record.sealed", "record.video"): _FILMS,
     ("record.verify", "record.video"): _FILMS,
@@ -136,10 +135,6 @@ HIDDEN_IMPORTS = {
     ("cli.rank", "cli.rank_tables"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "runs in every program that imports gymnasium",
     ("envs.gymnasium_ids", "envs.voxel.__init__"): "runs in every program that imports gymnasium",
-    (
-        "agents.skills.body",
-        "agents.skills.crafts",
-    ): "a circle: crafts move the body, and the body holds tools",
 }
 """(module, sibling in the same room) of imports inside functions, and why. This list may only become shorter."""
 

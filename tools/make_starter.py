@@ -314,7 +314,7 @@ def frames_until(task: Task, moment: Moment) -> Iterator[Frame]:
             joint = {seat: agent.act(np.empty(0) if is_blocks else env.view_of(seat).pixels) for seat, agent in agents.items()}
             if any(isinstance(action, dict) and action.get("ESC") for action in joint.values()):
                 break  # done: what is seen now is what was made
-            env.step_unseen(joint if len(joint) > 1 else joint.popitem()[1])
+            env.step_unseen(joint)
         view = env.view_of(task.seats[0])
         yield Frame(view.pixels.copy(), view.palette)
     finally:

@@ -20,6 +20,7 @@ from interplay.agents.rollout import check_seats, rollout
 from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
+from interplay.record.clips import film
 from interplay.store import entrants as store
 from interplay.tasks import Task
 
@@ -137,7 +138,7 @@ def plan(
         there = kept.get(env_seed, [])[:num_episodes]
         if video:
             for episode in there:
-                archive.video(episode)
+                film(archive, episode.id)
         found += there
         jobs += [
             Job(
@@ -211,5 +212,5 @@ def _play(archive: Archive, job: Job) -> str:
             f"It happened in {where.filename}, line {where.lineno}. The steps until then are sealed."
         ) from error
     if job.video:
-        archive.video(episode)
+        film(archive, episode.id)
     return episode.id

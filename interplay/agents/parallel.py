@@ -29,10 +29,10 @@ class ParallelTask(pettingzoo.ParallelEnv):
         self._episode = RecordedEpisode(env)
 
     def observation_space(self, agent: str) -> gymnasium.Space:
-        return self._env.observation_space[agent]  # type: ignore[index]
+        return self._env.observation_space[agent]
 
     def action_space(self, agent: str) -> gymnasium.Space:
-        return self._env.action_space[agent]  # type: ignore[index]
+        return self._env.action_space[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start a game, the next one of the seed before where none is given."""
@@ -54,7 +54,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         ends = {seat: step.end_of(seat) for seat in playing}
         self.agents = [] if is_over else [seat for seat in playing if not any(ends[seat])]
         return (
-            {seat: step.observation[seat] for seat in playing},
+            {seat: step.observations[seat] for seat in playing},  # type: ignore[index]
             {seat: step.rewards[seat] for seat in playing},
             {seat: end.terminated for seat, end in ends.items()},
             {seat: end.truncated for seat, end in ends.items()},

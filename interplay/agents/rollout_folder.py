@@ -18,6 +18,7 @@ from interplay.agents.base import AgentError
 from interplay.envs import make
 from interplay.files import replacing
 from interplay.record import Episode
+from interplay.record.clips import film
 
 if TYPE_CHECKING:
     from interplay.record import Archive
@@ -44,7 +45,7 @@ def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) 
             video.parent.mkdir(parents=True, exist_ok=True)
             if not video.exists():
                 with replacing(video) as part:
-                    shutil.copyfile(archive.video(episode), part)
+                    shutil.copyfile(film(archive, episode.id), part)
             text = video.with_suffix(".jsonl")
             if not text.exists():
                 with replacing(text) as part, part.open("w", encoding="utf-8") as file:
@@ -62,7 +63,8 @@ def facts(episode: Episode) -> Iterator[dict[str, Any]]:
 
     Where a world is played again from its seed, `info` is all that it says; else it is what was recorded.
     """
-    for step, (info, action) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
+    for step, (info, actions) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
+        action = actions if len(actions) > 1 else actions.popitem()[1]
         yield {"step": step, "info": _plain(info), "action": _plain(action)}
 
 

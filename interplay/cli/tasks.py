@@ -24,7 +24,7 @@ from interplay.tasks.keys import MAX_TURN
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.record.rehearsal import Rehearsal, Verdict
+    from interplay.record.environment_check import EnvironmentCheck, Verdict
 
 app = typer.Typer(
     add_completion=False,
@@ -116,15 +116,15 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
             _try_out(task)
         except (Exception, SystemExit) as error:  # a world of others may fail in any way, or end the program
             faults[task.name] = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
-    found = _rehearse([task for task in playable if task.name not in faults], steps)
+    found = _checks([task for task in playable if task.name not in faults], steps)
     tried = [task for task in playable if task.name not in faults]
-    for task, rehearsal in zip(tried, found, strict=True):
-        if rehearsal.verdict != "good":
-            faults[task.name] = f"{_WORDS[rehearsal.verdict]}: {rehearsal.reason}"
+    for task, check in zip(tried, found, strict=True):
+        if check.verdict != "good":
+            faults[task.name] = f"{_WORDS[check.verdict]}: {check.reason}"
     if faults:
         raise TaskError("\n".join(f"{file}: task {name}: {fault}" for name, fault in faults.items()))
     lines = [f"{file}: {amount(len(suite.tasks), 'task')}, all good."]
-    lines += [f"{task.name}: {_line(rehearsal)}" for task, rehearsal in zip(playable, found, strict=True)]
+    lines += [f"{task.name}: {_line(check)}" for task, check in zip(playable, found, strict=True)]
     lines.append(
         f"Play one:  interplay play {file}:{playable[0].name} --agent random"
         if playable
@@ -133,7 +133,7 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
     document = {
         "suite": suite.id,
         "tasks": [task.id for task in suite.tasks],
-        "rehearsals": [asdict(rehearsal) for rehearsal in found],
+        "rehearsals": [asdict(check) for check in found],
     }
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -143,7 +143,7 @@ def _check_ids(ids: list[str] | None, steps: int, *, as_json: bool) -> None:
     from interplay.record.gymnasium_task import task_of
 
     chosen = registered_ids() if ids is None else ids
-    found = _rehearse([task_of(env_id) for env_id in chosen], steps)
+    found = _checks([task_of(env_id) for env_id in chosen], steps)
     counts: dict[Verdict, int] = {verdict: sum(one.verdict == verdict for one in found) for verdict in _WORDS}
     lines = [f"{env_id}: {_line(one)}" for env_id, one in zip(chosen, found, strict=True)]
     lines.append(", ".join(f"{count} {_WORDS[verdict]}" for verdict, count in counts.items() if count) + ".")
@@ -171,10 +171,10 @@ _WORDS: dict[Verdict, str] = {
 }
 
 
-def _rehearse(tasks: Sequence[Task], steps: int) -> list[Rehearsal]:
+def _checks(tasks: Sequence[Task], steps: int) -> list[EnvironmentCheck]:
     """Record a little of each, for real, in a folder that goes away again."""
     import interplay.record
-    from interplay.record.rehearsal import rehearse
+    from interplay.record.environment_check import check_environment
 
     if not tasks:
         return []
@@ -188,14 +188,15 @@ def _rehearse(tasks: Sequence[Task], steps: int) -> list[Rehearsal]:
             progress() as bar,
         ):
             return [
-                rehearse(archive, task, num_steps=steps) for task in bar.track(tasks, description="recording and replaying")
+                check_environment(archive, task, num_steps=steps)
+                for task in bar.track(tasks, description="recording and replaying")
             ]
     finally:
         log.setLevel(level)
 
 
-def _line(found: Rehearsal) -> str:
-    """What a rehearsal found, in a line; the reason, where there is one, with all its lines."""
+def _line(found: EnvironmentCheck) -> str:
+    """What a check found, in a line; the reason, where there is one, with all its lines."""
     if found.verdict != "good":
         return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
     episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""
@@ -244,7 +245,7 @@ def _try_out(task: Task) -> None:
                         f"{name}.{'+'.join(sorted(combination))!r}: {action!r} is not an action of {task.env.id}{whose}\n"
                         f"Remedy: actions lie in {space}{own}."
                     )
-        env.step(noops if len(task.seats) > 1 else noops[task.seats[0]])
+        env.step(noops)
     finally:
         env.close()
 

@@ -1,4 +1,4 @@
-"""One door to every world: `make(task)` gives a Gymnasium environment that people and agents can both play.
+"""One door to every world: `make(task)` gives a Gymnasium environment that people and agents can both play, seat by seat.
 
 What a person sees (`env.view()`, native frames) and what an agent sees (`interplay.envs.observation`, for example the
 84x84 grey stacks of the DQN papers) are kept apart: episodes record the first and derive the second. Importing this room makes
@@ -6,7 +6,7 @@ the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/Find
 """
 
 from interplay.envs import gymnasium_ids
-from interplay.envs.base import EnvError, Frame, FramePolicy, NoNumbersError, NotInstalledError, PlayableEnv
+from interplay.envs.base import EnvError, Frame, FramePolicy, NoNumbersError, NotInstalledError, PlayableEnv, SingleAgentEnv
 from interplay.envs.make import make, prepare
 from interplay.envs.observation import Observer, Pipeline, pipeline, pipeline_names
 
@@ -21,6 +21,7 @@ __all__ = [
     "Observer",
     "Pipeline",
     "PlayableEnv",
+    "SingleAgentEnv",
     "make",
     "pipeline",
     "pipeline_names",

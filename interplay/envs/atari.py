@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 import zstandard
 
-from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
+from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv, require_actions
 from interplay.envs.parallel import require_options
 from interplay.envs.pictures import PALETTE
 from interplay.errors import not_installed, unknown_name
@@ -89,13 +89,15 @@ class AtariEnv(PlayableEnv):
             apply(chosen(task, setting, options[setting], available()))
         self._look()
         self._ram = np.zeros(self.ale.getRAMSize(), np.uint8)
-        self.observation_space = gymnasium.spaces.Box(0, 255, self._frame.pixels.shape, np.uint8)
-        self.action_space = gymnasium.spaces.Discrete(NUM_ACTIONS)
+        self._seat = task.seats[0]
+        screen = gymnasium.spaces.Box(0, 255, self._frame.pixels.shape, np.uint8)
+        self.observation_space = gymnasium.spaces.Dict({self._seat: screen})
+        self.action_space = gymnasium.spaces.Dict({self._seat: gymnasium.spaces.Discrete(NUM_ACTIONS)})
         self._previous_action = 0
         self._num_steps = 0
         self._sticky_rng = np.random.default_rng(0)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode; the same seed starts the same one, whatever was played before."""
         super().reset(seed=seed)
         start_seed = int(self.np_random.integers(2**32)) if seed is None else seed
@@ -106,13 +108,15 @@ class AtariEnv(PlayableEnv):
         self.ale.reset_game()
         for _ in range(int(start.integers(self._noop_max + 1))):
             self.ale.act(0)
-        return self._look(), {"lives": self.ale.lives()}
+        return {self._seat: self._look()}, {"lives": self.ale.lives()}
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s)."""
-        applied = int(action)
+        seat = self._seat
+        require_actions(self.task, action, (seat,))
+        applied = int(action[seat])
         if not 0 <= applied < NUM_ACTIONS:
-            raise EnvError(f"Atari action must be 0 to {NUM_ACTIONS - 1}, got {action!r}")
+            raise EnvError(f"Atari action must be 0 to {NUM_ACTIONS - 1}, got {action[seat]!r}")
         info: dict[str, Any] = {}
         if self._sticky > 0:
             if self._sticky_rng.random() < self._sticky:
@@ -122,7 +126,8 @@ class AtariEnv(PlayableEnv):
         reward = float(self.ale.act(applied))
         self._num_steps += 1
         info["lives"] = self.ale.lives()
-        return self._look(), reward, self.ale.game_over(), self._num_steps >= self.task.max_steps, info
+        is_cut_off = self._num_steps >= self.task.max_steps
+        return {seat: self._look()}, {seat: reward}, self.ale.game_over(), is_cut_off, info
 
     def view(self) -> Frame:
         """The native screen and the console's palette."""

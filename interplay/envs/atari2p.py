@@ -16,8 +16,7 @@ import zstandard
 from multi_agent_ale_py import ALEInterface
 
 from interplay.envs import atari
-from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv
-from interplay.envs.parallel import require_actions
+from interplay.envs.base import EnvError, Frame, FramePolicy, PlayableEnv, require_actions
 from interplay.envs.pictures import PALETTE
 from interplay.tasks import Task
 
@@ -47,9 +46,8 @@ BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
 class TwoPlayerAtariEnv(PlayableEnv):
     """One game for two, one frame a step, all 18 actions for each seat; both see one screen, and the game ends for both.
 
-    Observations and rewards are mappings seat -> value; an observation is the native screen: uint8, shape (210, 160), palette
-    indices. `reset` plays 0 to `noop_max` no-ops, the number drawn from the seed. `info["lives"]` is how many lives are left
-    after this one.
+    An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops, the
+    number drawn from the seed. `info["lives"]` is how many lives are left after this one.
 
     Task options: those of `ale:` (`mode`: the first mode for two players unless said otherwise), and `bonus`: whether a player
     is paid when the other is hit (true). In Space Invaders these are 200 points. They are told from points for shooting by the
@@ -112,7 +110,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
             self.ale.act([0, 0])
         return self._observe(), {"lives": self._lives()}
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play one frame (1/60 s): a mapping seat -> action.
 
         Raises:
@@ -163,7 +161,6 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return PALETTE[self._screen]
 
     def _state(self) -> bytes:
-        """The emulator's."""
         state = self.ale.cloneSystemState()
         try:
             return self.ale.encodeState(state).tobytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
@@ -31,6 +31,17 @@ class EnvError(InterplayError):
 
 class NotInstalledError(EnvError):
     """What a world needs is not installed; the text names the package and the line that installs it, and nothing else."""
+
+
+def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
+    """Refuse a joint action that leaves one of these seats out.
+
+    Raises:
+        EnvError: Naming those without an action.
+    """
+    missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
+    if missing:
+        raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
 
 
 def reward_of(value: Any) -> float:
@@ -119,8 +130,11 @@ class Scene(Protocol):
         ...
 
 
-class PlayableEnv(gymnasium.Env[Any, Any]):
+class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     """A Gymnasium environment with what recording and live play need.
+
+    Actions, observations and rewards are mappings by seat, also where the task has one seat; both spaces are a
+    `gymnasium.spaces.Dict` with an entry for each seat. `SingleAgentEnv` shows a world of one seat without the mappings.
 
     Class attributes:
         observes_view: The observation is `view().pixels`, alone or beside what a replay gives again (the block world's
@@ -150,6 +164,16 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     drawn_height: int | None = None
     shown_info: Mapping[str, gymnasium.spaces.Box] = MappingProxyType({})
     task: Task
+    action_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
+    observation_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
+
+    def step(self, action: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+        """One step with an action of every seat.
+
+        Returns:
+            Observations and rewards by seat, terminated, truncated and info.
+        """
+        raise NotImplementedError
 
     def view(self) -> Frame:
         """What the player sees now; valid after `reset`. The array may be reused by the next step."""
@@ -202,11 +226,11 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
         """Whether in the last step the world turned this player's view, and not the player."""
         return False
 
-    def step_unseen(self, action: Any) -> tuple[Any, bool, bool, dict[str, Any]]:
-        """As `step`, when nobody looks at the observation: a world that draws it leaves that out.
+    def step_unseen(self, action: Mapping[str, Any]) -> tuple[Mapping[str, float], bool, bool, dict[str, Any]]:
+        """As `step`, when nobody looks at the observations: a world that draws them leaves that out.
 
         Returns:
-            Reward, terminated, truncated and info.
+            Rewards by seat, terminated, truncated and info.
         """
         return self.step(action)[1:]
 
@@ -264,3 +288,48 @@ class PlayableEnv(gymnasium.Env[Any, Any]):
     def versions(self) -> dict[str, str]:
         """Name -> version of everything that could change what a replay shows."""
         return {"gymnasium": gymnasium.__version__, "numpy": np.__version__}  # NumPy's chance may change with its version
+
+
+class SingleAgentEnv(gymnasium.Env[Any, Any]):
+    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the seat.
+
+    Everything else (`view`, `snapshot`, `task` and so on) is the world's.
+
+    Attributes:
+        env: The world.
+    Raises:
+        EnvError: If the world has several seats.
+    """
+
+    def __init__(self, env: PlayableEnv) -> None:
+        if len(env.task.seats) > 1:
+            raise EnvError(f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it by seat.")
+        self.env = env
+        (self._seat,) = env.task.seats
+        self.action_space = env.action_space[self._seat]
+        self.observation_space = env.observation_space[self._seat]
+        self.metadata, self.render_mode = env.metadata, env.render_mode
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        observations, info = self.env.reset(seed=seed, options=options)
+        return observations[self._seat], info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observations, rewards, terminated, truncated, info = self.env.step({self._seat: action})
+        return observations[self._seat], rewards[self._seat], terminated, truncated, info
+
+    def render(self) -> Any:
+        return self.env.render()
+
+    def close(self) -> None:
+        self.env.close()
+
+    def fork(self) -> SingleAgentEnv:
+        """A second one in the same state, of worlds that can be forked."""
+        return SingleAgentEnv(self.env.fork())  # type: ignore[attr-defined]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.env, name)

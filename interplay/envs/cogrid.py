@@ -89,7 +89,6 @@ class CogridEnv(ParallelGame):
         self._asked: dict[str, Any] = {}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game."""
         self._asked = {}
         self._env.render_mode = self.render_mode if self.draws else None  # with one, it draws at every step
         return super().reset(seed=seed, options=options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,7 @@ from interplay.envs.base import (
     PlayableEnv,
     picture_of,
     play_without_screen,
+    require_actions,
     reward_of,
 )
 from interplay.errors import unknown_name
@@ -42,8 +44,9 @@ class GymEnv(PlayableEnv):
         self.deterministic = bool(task.env.options.get("deterministic", True))
         self.frame_policy = "replay" if self.deterministic else "video"
         self._env = _made(task) if env is None else env
-        self.observation_space = self._env.observation_space
-        self.action_space = self._env.action_space
+        self._seat = task.seats[0]
+        self.observation_space = gymnasium.spaces.Dict({self._seat: self._env.observation_space})
+        self.action_space = gymnasium.spaces.Dict({self._seat: self._env.action_space})
         self.render_mode = "rgb_array"
         self.metadata = self._env.metadata
         self._picture: np.ndarray | None = None
@@ -58,28 +61,27 @@ class GymEnv(PlayableEnv):
             self._picture = drawn.view().pixels
             drawn.close()
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start an episode."""
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         super().reset(seed=seed)
         if seed is not None:  # environments that draw starts from their action space would differ otherwise
             self._env.action_space.seed(seed)
-        result = self._env.reset(seed=seed, options=options)
-        self._observation = result[0]
+        self._observation, info = self._env.reset(seed=seed, options=options)
         if self.draws and self._renders:
             self._picture = None
             self._picture = self.render()
-        return result
+        return {self._seat: self._observation}, info
 
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One step; the reward becomes a Python float.
 
         The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
         """
-        observation, reward, terminated, truncated, info = self._env.step(action)
-        self._observation = observation
+        seat = self._seat
+        require_actions(self.task, action, (seat,))
+        self._observation, reward, terminated, truncated, info = self._env.step(action[seat])
         if self.draws and self._renders:
             self._picture = self.render()
-        return observation, reward_of(reward), bool(terminated), bool(truncated), info
+        return {seat: self._observation}, {seat: reward_of(reward)}, bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
         """What `render` drew, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
@@ -89,7 +91,7 @@ class GymEnv(PlayableEnv):
 
     def state_of(self, seat: str) -> np.ndarray:
         """The observation, flattened as `gymnasium.spaces.flatten` does."""
-        return np.asarray(gymnasium.spaces.flatten(self.observation_space, self._observation), np.float32)
+        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._observation), np.float32)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
         """What the environment draws, uint8, shape (H, W, 3)."""
@@ -105,7 +107,6 @@ class GymEnv(PlayableEnv):
         return super().versions() | {self.task.env.name: str(spec.version if spec and spec.version is not None else "")}
 
     def close(self) -> None:
-        """Close the environment within."""
         self._env.close()
 
 

@@ -37,7 +37,7 @@ def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
     """
     from dataclasses import replace
 
-    from interplay.envs.base import EnvError
+    from interplay.envs.base import EnvError, SingleAgentEnv
     from interplay.envs.voxel import VoxelEnv
     from interplay.tasks import find
 
@@ -48,4 +48,4 @@ def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
     if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
         raise EnvError(f"max_steps is a whole number of steps, 1 or more, got {max_steps!r}")
     spec = replace(found.env, options={**found.env.options, **options})
-    return VoxelEnv(replace(found, env=spec, max_steps=max_steps))
+    return SingleAgentEnv(VoxelEnv(replace(found, env=spec, max_steps=max_steps)))

@@ -32,8 +32,13 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
             f"task {task.id} is played with the backend {backend.name!r}, which needs {error.name}; it is not installed\n"
             f"Install it with:  {backend.install}"
         ) from None
-    if len(task.seats) > 1 and not _has_seats(env, task):
+    if not _has_seats(env, task):
         env.close()
+        if len(task.seats) == 1:
+            raise EnvError(
+                f"task {task.id}: the actions of {task.env.id} are no mapping by seat, but lie in {env.action_space}\n"
+                "Its backend must take and give mappings by seat; docs/backends.md has one to copy."
+            )
         raise EnvError(
             f"task {task.id} has {len(task.seats)} seats ({', '.join(task.seats)}), and {task.env.id} is for one player\n"
             "Leave seats out of the task, or choose a world for several: docs/backends.md lists them."

@@ -9,7 +9,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from interplay.envs.base import EnvError, Frame, PlayableEnv, picture_of, reward_of
+from interplay.envs.base import EnvError, Frame, PlayableEnv, picture_of, require_actions, reward_of
 from interplay.errors import unknown_name
 from interplay.tasks import Task
 from interplay.wording import amount
@@ -18,13 +18,11 @@ from interplay.wording import amount
 class ParallelGame(PlayableEnv):
     """A parallel environment of PettingZoo's interface; the task's seats are its agents, in the order of its `possible_agents`.
 
-    `step` takes a mapping seat -> action and gives mappings seat -> observation and seat -> reward; of one seat its own action,
-    observation and reward. A seat whose agent joins later is idle until then: its action is ignored, its reward is 0.0, and its
-    observation is zeros. As PettingZoo defines it,
-    each agent terminates or is truncated by itself; the game ends when all have. Until then a seat that is done gets reward 0.0
-    and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those seats, and
-    `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any agent
-    terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
+    A seat whose agent joins later is idle until then: its action is ignored, its reward is 0.0, and its observation is zeros.
+    As PettingZoo defines it, each agent terminates or is truncated by itself; the game ends when all have. Until then a seat
+    that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those
+    seats, and `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any
+    agent terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
 
     Args:
         name: What it is called where it was made.
@@ -47,15 +45,13 @@ class ParallelGame(PlayableEnv):
                 f"Name a seat for each agent, in this order:  seats = {[str(agent) for agent in agents]}"
             )
         self._agents = dict(zip(task.seats, agents, strict=True))
-        self._only = task.seats[0] if len(task.seats) == 1 else None
-        self.action_space = self._joint({seat: env.action_space(agent) for seat, agent in self._agents.items()})
+        self.action_space = gymnasium.spaces.Dict({seat: env.action_space(agent) for seat, agent in self._agents.items()})
         self._seen: dict[str, Any] = {}
         self._done: dict[str, bool] = {}  # seat -> whether it terminated
         self._picture: np.ndarray | None = None
         self._drawn: np.ndarray | None = None  # as the environment drew it
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game."""
         super().reset(seed=seed)
         observations, infos = self._env.reset(seed=seed, options=options)
         self._seen = {
@@ -66,25 +62,15 @@ class ParallelGame(PlayableEnv):
         self._drawn = None
         if self.draws:
             self._picture = self.render()
-        return self._own(self._seen), self._info(infos)
+        return dict(self._seen), self._info(infos)
 
-    def _joint(self, spaces: dict[str, gymnasium.Space]) -> gymnasium.Space:
-        """The space of values of all seats; of one seat its own."""
-        return gymnasium.spaces.Dict(spaces) if self._only is None else spaces[self._only]
-
-    def _own(self, values: dict[str, Any]) -> Any:
-        """A copy of a mapping seat -> value; of one seat its value."""
-        return dict(values) if self._only is None else values[self._only]
-
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """One step of all seats: a mapping seat -> action.
 
         Raises:
             EnvError: If a seat that plays has no action, or the game is over.
         """
         playing, was_done = self._playing(), set(self._done)
-        if self._only is not None:
-            action = {self._only: action}
         if not playing:
             raise EnvError(f"task {self.task.id}: the game is not running; call reset before the next step")
         require_actions(self.task, action, playing)
@@ -103,7 +89,7 @@ class ParallelGame(PlayableEnv):
         is_over = not self._playing()
         terminated = is_over and any(self._done.values())
         earned = {seat: 0.0 if seat in was_done else reward_of(rewards.get(agent, 0.0)) for seat, agent in self._agents.items()}
-        return self._own(self._seen), self._own(earned), terminated, is_over and not terminated, self._info(infos)
+        return dict(self._seen), earned, terminated, is_over and not terminated, self._info(infos)
 
     def _playing(self) -> dict[str, Any]:
         """Seats that still play, with their agents. An environment should drop agents that are done, and not every one does."""
@@ -129,8 +115,7 @@ class ParallelGame(PlayableEnv):
         """
         if self.observes_view:
             return super().state_of(seat)
-        space: Any = self.observation_space if self._only is not None else self.observation_space[seat]  # type: ignore[index]
-        return np.asarray(gymnasium.spaces.flatten(space, self._seen[seat]), np.float32)
+        return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
         """What the environment drew, uint8, shape (H, W, 3): one picture for all seats, drawn once a step."""
@@ -155,7 +140,6 @@ class ParallelGame(PlayableEnv):
         return found
 
     def close(self) -> None:
-        """Close the environment within."""
         self._env.close()
 
 
@@ -166,17 +150,6 @@ def _zeros(space: gymnasium.Space) -> Any:
     if isinstance(space, gymnasium.spaces.Tuple):
         return tuple(map(_zeros, space.spaces))
     return "" if isinstance(space, gymnasium.spaces.Text) else np.zeros(space.shape or (), space.dtype)
-
-
-def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
-    """Refuse a joint action that leaves one of these seats out.
-
-    Raises:
-        EnvError: Naming those without an action.
-    """
-    missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
-    if missing:
-        raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
 
 
 def require_options(task: Task, kind: str, known: Collection[str]) -> None:

@@ -50,11 +50,10 @@ class PettingZooEnv(ParallelGame):
             raise kind(f"task {task.id}: PettingZoo cannot make {self._spec.id!r}: {error}") from error
         super().__init__(task, env, self._spec.id, _PACKAGES)
         observations = {seat: env.observation_space(agent) for seat, agent in self._agents.items()}
-        self.observation_space = self._joint(observations)
+        self.observation_space = gymnasium.spaces.Dict(observations)
         self.observes_view = all(_is_picture(space) for space in observations.values())
 
     def versions(self) -> dict[str, str]:
-        """Also the environment's own."""
         return super().versions() | {self._spec.id: "" if self._spec.version is None else str(self._spec.version)}
 
 

@@ -95,8 +95,8 @@ def judge(
     try:
         env.reset(seed=episode.seed)
         watch = Watch(env.world, instance, semantics)
-        for step, action in enumerate(episode.joint_actions(), 1):
-            env.step_unseen(action)
+        for step, actions in enumerate(episode.joint_actions(), 1):
+            env.step_unseen(actions)
             watch.look(step)
             advance(1)
     finally:

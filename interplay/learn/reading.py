@@ -21,6 +21,7 @@ from interplay.agents.first_person import choices_of, is_composed
 from interplay.envs import Frame, Pipeline, pipeline
 from interplay.files import alone, is_disk_full, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
+from interplay.record.schema import by_seat
 
 if TYPE_CHECKING:
     from interplay.envs.info import SeatEnd
@@ -322,8 +323,10 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
             f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
         )
     seats = episode.header.seats
+    seat = seat or seats[0]
+    space = by_seat(seats, space)[seat]
     for step, value in enumerate(episode.raw_observations()[: num_steps + 1]):
-        own = (space, value) if len(seats) == 1 else (space[seat or seats[0]], value[seat or seats[0]])  # type: ignore[index]
+        own = space, by_seat(seats, value)[seat]
         try:
             numbers = np.asarray(gymnasium.spaces.flatten(*own), np.float32)
         except ValueError:  # of a part without elements

@@ -150,7 +150,6 @@ class PlayClient:
         await self._send(json.dumps({"type": kind, **fields}))
 
     async def start(self) -> None:
-        """The player is ready."""
         await self.send("start")
 
     async def pause(self) -> None:
@@ -163,7 +162,6 @@ class PlayClient:
         await self.send("resume")
 
     async def quit(self) -> None:
-        """End the episode."""
         await self.send("quit")
 
     async def press(self, buttons: int, pitch: float = 0.0, yaw: float = 0.0) -> None:
@@ -319,7 +317,6 @@ class PlayClient:
 
     @property
     def socket(self) -> ClientConnection:
-        """The open socket."""
         if self._socket is None:
             raise PlayClientError("not_connected", "call connect() first")
         return self._socket

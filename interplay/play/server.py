@@ -24,15 +24,15 @@ from starlette.websockets import WebSocket
 from interplay.envs import backends
 from interplay.files import is_disk_full
 from interplay.play import player_socket
-from interplay.play.beside.films import LATER, Films
-from interplay.play.beside.sealer import Sealer
+from interplay.play.background.films import LATER, Films
+from interplay.play.background.sealer import Sealer
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import PlayedGame
 from interplay.play.games.leftovers import Leftovers
-from interplay.play.games.parts import PlayedGame
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.games.seeds import draw_seed, held_out_share
 from interplay.play.games.state import OVER, UNBEGUN, State

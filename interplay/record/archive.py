@@ -470,22 +470,7 @@ class Archive:
         """Where the mp4 of an episode lies once it is made."""
         return self.root / "media" / f"{episode_id}.mp4"
 
-    def video(self, episode: Episode | str) -> Path:
-        """The mp4 of an episode, made when missing: what judges see, so people's and agents' are drawn alike.
-
-        Raises:
-            RecordingError: If it cannot be written; or if there is only the video of it, which is not here.
-        """
-        episode_id = episode if isinstance(episode, str) else episode.id
-        path = self.video_path(episode_id)
-        if not path.exists():
-            from interplay.record.clips import film
-
-            film(self, episode_id)
-        return path
-
     def close(self) -> None:
-        """Close the database's connections."""
         self.database.close()
 
 

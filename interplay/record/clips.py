@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from interplay.record.archive import Archive
 from interplay.record.export import write_mp4
-
-if TYPE_CHECKING:
-    from interplay.record.archive import Archive
 
 FOLDER = "clips"
 
@@ -50,8 +49,8 @@ def film(
     *,
     begin: Callable[[int], None] = lambda num_frames: None,
     advance: Callable[[int], None] | None = None,
-) -> None:
-    """Write the film of an episode, or of a clip, where it is not there yet.
+) -> Path:
+    """The mp4 of an episode, or of a clip, made when missing: what judges see, so people's and agents' are drawn alike.
 
     Args:
         name: An episode's id, or a clip's name.
@@ -60,11 +59,11 @@ def film(
     Raises:
         InterplayError: If there is no such episode, it cannot be read, or shows no picture; or if the file cannot be written.
     """
-    clip = clip_of(name)
-    episode = archive.get(name if clip is None else clip.episode_id)
     path = archive.video_path(name)
     if path.exists():
-        return
+        return path
+    clip = clip_of(name)
+    episode = archive.get(name if clip is None else clip.episode_id)
     try:
         if clip is not None:
             path.parent.mkdir(exist_ok=True)
@@ -76,3 +75,4 @@ def film(
         write_mp4(episode, path, advance=advance, frames=frames)
     finally:
         episode.close()  # a world that was played again for it goes at once
+    return path

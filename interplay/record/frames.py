@@ -218,7 +218,6 @@ class ReplaySource:
         return RecordingError(f"browsers cannot draw replays of {self._env.task.env.id}")
 
     def close(self) -> None:
-        """Close the world."""
         self._env.close()
 
     def _forward(self) -> None:

@@ -221,7 +221,6 @@ class Segment:
             yield batch, _end_of(metadata) if metadata and _OUTCOME in metadata else None
 
     def close(self) -> None:
-        """Close the file."""
         if self._file is not None:
             self._file.close()
 
@@ -396,7 +395,6 @@ def holds_observations(paths: Sequence[Path]) -> bool:
 
 
 def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
-    """As `Segment.batches`."""
     with closing(Segment(path)) as segment:
         yield from segment.batches(columns)
 

@@ -23,7 +23,7 @@ from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.journal import End, JournalWriter
 from interplay.record.picture_changes import Change, PictureChanges, packed
-from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, seat_spaces
+from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, of_column, seat_spaces
 from interplay.statistics import Collection, StatisticSpec
 
 log = logging.getLogger("interplay.record")
@@ -68,7 +68,7 @@ def new_header(
         width=0,
         palette=None,
         action_spaces=seat_spaces(env),
-        observation_space=None if env.observes_view else env.observation_space,
+        observation_space=None if env.observes_view else of_column(env.task.seats, env.observation_space),  # type: ignore[arg-type]
         view=env.drawn_for,
         has_painted=env.drawn_for is not None and env.scene_tables() is not None,
         has_options=env.task.keys.pointer is not None,
@@ -121,15 +121,15 @@ class Recorder:
         self._last_info: tuple[Any, ...] = ()  # what `_last_ids` are of, so that nothing else gets these
         self._last_ids: list[int] | None = None
 
-    def start(self, observation: Any, info: dict[str, Any]) -> None:
-        """Open the journal and record the first observation; it reaches the disk at once.
+    def start(self, observations: Mapping[str, Any], info: dict[str, Any]) -> None:
+        """Open the journal and record the first observations, by seat; they reach the disk at once.
 
         Raises:
             RecordingError: If the view does not fit the frame policy, or the file cannot be written.
         """
         if self._writer is not None:
             raise RecordingError(f"episode {self.episode_id} has been started already")
-        observation = self._held(observation)
+        observation = self._held(observations)
         self.open()
         self.collection.begin(info, self._env.readings())
         nothing = (None,) * len(self._seats)
@@ -164,12 +164,12 @@ class Recorder:
 
     def step(
         self,
-        action: Any,
-        result: tuple[Any, Any, bool, bool, dict[str, Any]],
+        actions: Mapping[str, Any],
+        result: tuple[Mapping[str, Any] | None, Mapping[str, float], bool, bool, dict[str, Any]],
         *,
-        owner: str | Mapping[str, str] | None = None,
+        owners: Mapping[str, str] | None = None,
         labels: Mapping[str, Any] | None = None,
-        timing: InputTiming | Mapping[str, InputTiming | None] | None = None,
+        timing: Mapping[str, InputTiming | None] | None = None,
         painted: Mapping[str, PaintedPicture | None] | None = None,
         options: Mapping[str, str] | None = None,
         clock_us: int,
@@ -178,11 +178,11 @@ class Recorder:
         """Record one step and the view it led to.
 
         Args:
-            action: What `env.step` was given; with several seats a mapping seat -> action.
-            result: What it returned: observation, reward, terminated, truncated, info.
-            owner: Name of who held the seat; with several seats a mapping. Who sat there at the start when not given.
+            actions: What `env.step` was given, by seat.
+            result: What it returned: observations and rewards by seat, terminated, truncated, info.
+            owners: Seat -> name of who held it; who sat there at the start where not given.
             labels: Seat -> what its expert would have done, for each seat of `Header.experts`.
-            timing: Of the player's input in force; with several seats a mapping.
+            timing: Seat -> the player's input in force.
             painted: Seat -> what the browser of its player says it has painted, where it draws the world itself.
             options: Seat -> JSON of what its player has set on their page, from this step on.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
@@ -191,19 +191,13 @@ class Recorder:
             RecordingError: If the journal cannot be written, or an action or the observation cannot be kept as it is. What came
                 before is kept.
         """
-        observation, reward, terminated, truncated, info = result
-        observation = self._held(observation)
-        by_seat = {self._seats[0]: action} if len(self._seats) == 1 else action
-        actions = tuple(spaces.held(self._header.action_spaces[seat], by_seat[seat]) for seat in self._seats)
-        if len(self._seats) == 1:
-            rewards, owners = (float(reward),), (owner or self._owners[0],)
-            inputs: Any = timing or _NO_INPUT
-        else:
-            rewards = tuple(float(reward[seat]) for seat in self._seats)
-            held: Any = owner or {}
-            owners = tuple(held.get(seat) or first for seat, first in zip(self._seats, self._owners, strict=True))
-            timings: Any = timing or {}
-            inputs = tuple(part for seat in self._seats for part in timings.get(seat) or _NO_INPUT)
+        observations, earned, terminated, truncated, info = result
+        observation, seats = self._held(observations), self._seats
+        acted = tuple(spaces.held(self._header.action_spaces[seat], actions[seat]) for seat in seats)
+        rewards = tuple(float(earned[seat]) for seat in seats)
+        held, timings = owners or {}, timing or {}
+        names = tuple(held.get(seat) or first for seat, first in zip(seats, self._owners, strict=True))
+        inputs = tuple(part for seat in seats for part in timings.get(seat) or _NO_INPUT)
         self.num_steps += 1
         if self._header.has_painted:
             inputs = *inputs, *self._of_painted(painted)
@@ -211,16 +205,15 @@ class Recorder:
             inputs = *inputs, *map((options or {}).get, self._seats)
         if self._asked:
             inputs = tuple((labels or {}).get(seat) for seat in self._asked) + inputs
-        self._add(actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, is_seen=is_seen)
+        self._add(acted, rewards, terminated, truncated, names, inputs, clock_us, observation, info, is_seen=is_seen)
         if self.oldest_us is None:
             self.oldest_us = clock_us
         if len(self._rows) >= BATCH_STEPS or clock_us - self.oldest_us >= BATCH_US:
             self.flush()
 
-    def _held(self, observation: Any) -> Any:
-        """What is kept of an observation."""
+    def _held(self, observations: Mapping[str, Any] | None) -> Any:
         space = self._header.observation_space
-        return None if space is None else spaces.held(space, observation)
+        return None if space is None else spaces.held(space, of_column(self._seats, observations))  # type: ignore[arg-type]
 
     def _of_painted(self, painted: Any) -> tuple[Any, ...]:
         painted = painted or {}

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
 
-from interplay.envs.base import PlayableEnv
+from interplay.envs.base import PlayableEnv, SingleAgentEnv
 from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
@@ -80,9 +80,12 @@ class Recording(gymnasium.Wrapper):
             )
         self._world, self._max_steps = _world(env, task, deterministic)
         self.task = self._world.task
-        for space in (self._world.action_space, self._world.observation_space):
+        (self._seat,) = self.task.seats
+        self._space: gymnasium.Space = self._world.action_space[self._seat]
+        self.observation_space = self._world.observation_space[self._seat]
+        for space in (self._space, self.observation_space):
             arrow_type(space)  # a kind of space that cannot be recorded is refused here, not after the first steps
-        self.action_space = copy.deepcopy(self._world.action_space)  # ours is seeded with each episode, as a replay does
+        self.action_space = copy.deepcopy(self._space)  # that of the environment is seeded with each episode, as a replay does
         self.episode: Episode | None = None
         self._actor, self._actor_kind = actor, actor_kind
         self._is_own_archive = not isinstance(data, Archive)
@@ -91,7 +94,7 @@ class Recording(gymnasium.Wrapper):
         self._clock = clock
         self._written_s = 0.0
         self._played: RecordedEpisode | None = None
-        self._first: tuple[int, Any, dict[str, Any]] = (0, None, {})
+        self._first: tuple[int, dict[str, Any], dict[str, Any]] = (0, {}, {})
         self._is_closed = False
         self._recorded.add(env.unwrapped)
 
@@ -116,9 +119,10 @@ class Recording(gymnasium.Wrapper):
         else:
             self._rng = np.random.default_rng(seed)
         self._played = RecordedEpisode(self._world, max_steps=self._max_steps)
-        observation, info = self._played.start(int(seed), options)
-        kept = None if self._world.observes_view else held(self._world.observation_space, observation)
-        self._first = int(seed), kept, dict(info)
+        observations, info = self._played.start(int(seed), options)
+        observation = observations[self._seat]
+        kept = None if self._world.observes_view else held(self.observation_space, observation)
+        self._first = int(seed), {self._seat: kept}, dict(info)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -137,7 +141,7 @@ class Recording(gymnasium.Wrapper):
         action = self._action(action)
         recorder = played.recorder or self._begin(played)
         try:
-            observation, rewards, terminated, truncated, info = played.step({played.seats[0]: action})
+            observations, rewards, terminated, truncated, info = played.step({self._seat: action})
         except RecordingError:  # the world has taken the step: what comes after would not follow from what is recorded
             self._finish("interrupted")
             self._played = None
@@ -148,7 +152,7 @@ class Recording(gymnasium.Wrapper):
             self._written_s = now_s
         if played.outcome is not None:
             self._finish(played.outcome)
-        return observation, rewards[played.seats[0]], terminated, truncated, info
+        return observations[self._seat], rewards[self._seat], terminated, truncated, info  # type: ignore[index]
 
     def close(self) -> None:
         """Keep what runs as truncated, and close the environment. A second call does nothing."""
@@ -165,9 +169,9 @@ class Recording(gymnasium.Wrapper):
 
     def _begin(self, played: RecordedEpisode) -> Recorder:
         """Open the journal: an episode of no step is none."""
-        seed, observation, info = self._first
+        seed, observations, info = self._first
         recorder = self._archive.recorder(self.task, self._world, seed=seed, actor=self._actor, actor_kind=self._actor_kind)
-        recorder.start(observation, info)
+        recorder.start(observations, info)
         played.recorder = recorder
         self._written_s = self._clock()
         return recorder
@@ -181,10 +185,9 @@ class Recording(gymnasium.Wrapper):
 
     def _action(self, action: Any) -> Any:
         """The action as it is recorded and given to the environment."""
-        space = self._world.action_space
-        kept = held(space, action)
-        if not space.contains(kept):
-            raise RecordingError(f"the action {action!r} is not in {space}; nothing was done or recorded")
+        kept = held(self._space, action)
+        if not self._space.contains(kept):
+            raise RecordingError(f"the action {action!r} is not in {self._space}; nothing was done or recorded")
         return kept
 
     def _check_open(self) -> None:
@@ -199,7 +202,10 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
         RecordingError: If it cannot be recorded.
     """
     spec, inner = env.spec, env.unwrapped
-    if isinstance(inner, PlayableEnv) and (env is inner or (spec is not None and not spec.additional_wrappers)):
+    is_itself = env is inner or (spec is not None and not spec.additional_wrappers)
+    if isinstance(inner, SingleAgentEnv):
+        inner = inner.env
+    if isinstance(inner, PlayableEnv) and is_itself:
         if len(inner.task.seats) > 1:
             raise RecordingError(
                 f"{inner.task.id} has the seats {', '.join(inner.task.seats)}, and a Recording is for one agent\n"

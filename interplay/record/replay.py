@@ -74,9 +74,7 @@ def play_again(episode: Episode) -> float:
         again = RecordedEpisode(env)
         again.start(episode.seed)
         first = again.seats[0]
-        actions = episode.joint_actions()
-        joint = actions if len(again.seats) > 1 else [{first: action} for action in actions]
-        rewards = [again.step(action).rewards[first] for action in joint]
+        rewards = [again.step(actions).rewards[first] for actions in episode.joint_actions()]
     finally:
         env.close()
     return total_of(np.array(rewards, np.float64))  # in the order of the sum it is compared with: 0.1 + 0.2 + ... has several

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ class Header:
         height, width: Of the player's view.
         palette: uint8, shape (256, 3), or None for RGB views.
         action_spaces: Seat -> space.
-        observation_space: None when the observation is the view itself.
+        observation_space: Of the column `observation` (`of_column`); None when the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
         has_options: Whether there are columns of what players set on their page, where the mouse turns their view.
@@ -201,16 +201,24 @@ class Header:
 
 
 def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
-    """Seat -> action space; with several seats the environment's action space is a Dict of them."""
     seats = env.task.seats
-    if len(seats) == 1:
-        return {seats[0]: env.action_space}
     if not isinstance(env.action_space, gymnasium.spaces.Dict) or set(env.action_space.spaces) != set(seats):
         raise RecordingError(
             f"task {env.task.id} has seats {', '.join(seats)}, so its environment's action space must be a Dict with "
             f"those keys; got {env.action_space}"
         )
     return {seat: env.action_space.spaces[seat] for seat in seats}
+
+
+def of_column(seats: Sequence[str], values: Mapping[str, Any]) -> Any:
+    """What the column `observation` has of observations by seat, or its space of spaces by seat: of several seats the mapping,
+    of one seat its value alone."""
+    return values if len(seats) > 1 else values[seats[0]]
+
+
+def by_seat(seats: Sequence[str], value: Any) -> Mapping[str, Any]:
+    """The inverse of `of_column`."""
+    return value if len(seats) > 1 else {seats[0]: value}
 
 
 def columns(header: Header) -> list[pa.Field]:

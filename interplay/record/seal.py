@@ -211,22 +211,18 @@ class HashingFile:
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
         return self._file.closed
 
     def write(self, data: bytes) -> int:
-        """Append bytes."""
         self._sha256.update(data)
         self._since_mark.update(data)
         self._size += len(data)
         return self._file.write(data)
 
     def tell(self) -> int:
-        """Bytes so far."""
         return self._size
 
     def flush(self) -> None:
-        """Hand everything to the system."""
         self._file.flush()
 
     def mark(self) -> None:
@@ -235,7 +231,6 @@ class HashingFile:
         self._since_mark.reset()
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
 
     def hexdigest(self) -> str:

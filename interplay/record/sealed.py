@@ -296,14 +296,12 @@ class Episode:
             make(self.header.task), self.seed, self.joint_actions(), self.snapshots(), None if view is None else draw
         )
 
-    def joint_actions(self) -> list[Any]:
-        """What `env.step` was given at each step: the action, or with several seats a mapping seat -> action."""
+    def joint_actions(self) -> list[dict[str, Any]]:
+        """What `env.step` was given at each step: seat -> action."""
         by_seat = {}
         for seat in self.header.seats:
             actions = self.actions(seat)
             by_seat[seat] = actions.tolist() if actions.ndim == 1 and actions.dtype != object else list(actions)
-        if len(by_seat) == 1:
-            return by_seat.popitem()[1]
         return [dict(zip(by_seat, row, strict=True)) for row in zip(*by_seat.values(), strict=True)]
 
     def snapshots(self) -> dict[int, bytes]:

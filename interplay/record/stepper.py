@@ -1,7 +1,7 @@
 """One loop over an episode: the world takes a step, the step limit is applied, the step is recorded.
 
-People's games, rollouts, the check of an agent, rehearsals and replays all step a world through `RecordedEpisode`, so the rules
-that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
+People's games, rollouts, checks of agents and environments, and replays all step a world through `RecordedEpisode`, so the
+rules that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ class Step(NamedTuple):
     """What one step gave.
 
     Attributes:
-        observation: As the environment gave it; with several seats a mapping seat -> observation. None of a step nobody saw.
-        rewards: Seat -> reward by the task's rule (`Task.reward`), also where there is one seat.
+        observations: Seat -> observation; None of a step nobody saw.
+        rewards: Seat -> reward by the task's rule (`Task.reward`).
         terminated: Whether the world ended the episode.
         truncated: Whether it was cut off, by the world or by the step limit.
         info: As the environment gave it.
     """
 
-    observation: Any
+    observations: Mapping[str, Any] | None
     rewards: Mapping[str, float]
     terminated: bool
     truncated: bool
@@ -80,11 +80,10 @@ class RecordedEpisode:
         self.max_steps = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
         self.outcome: Literal["terminated", "time_limit"] | None = None
         self._seats = set(task.seats)
-        self._only = task.seats[0] if len(task.seats) == 1 else None
         self._is_shared = task.reward == "shared"
         self._frame_rate_hz = task.frame_rate_hz
 
-    def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Mapping[str, Any], dict[str, Any]]:
         """Reset the world and record what it shows; returns what `env.reset` gave.
 
         Raises:
@@ -92,12 +91,12 @@ class RecordedEpisode:
         """
         if seed > MAX_SEED:
             raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
-        observation, info = self.env.reset(seed=seed, options=options)
+        observations, info = self.env.reset(seed=seed, options=options)
         if self.recorder is not None:
-            self.recorder.start(observation, info)
+            self.recorder.start(observations, info)
         elif self._collection is not None:
             self._collection.begin(info, self.env.readings())
-        return observation, info
+        return observations, info
 
     def step(
         self,
@@ -116,7 +115,7 @@ class RecordedEpisode:
         An error of the world leaves `num_steps` as it was. An error of the recorder comes after it has counted on.
 
         Args:
-            joint_action: Seat -> action, also where there is one seat.
+            joint_action: Seat -> action.
             owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
             labels: Seat -> what its expert would have done, where the recording has experts.
             timing: Seat -> the player's input in force.
@@ -128,26 +127,22 @@ class RecordedEpisode:
         Raises:
             RecordingError: If a seat has no action, or there is no such seat; or if the step cannot be written.
         """
-        only = self._only
-        if (only not in joint_action or len(joint_action) != 1) if only is not None else joint_action.keys() != self._seats:
+        if joint_action.keys() != self._seats:
             raise RecordingError(
                 f"a step of {self.env.task.id} needs one action of each seat ({', '.join(self.seats)}); "
                 f"got actions of {', '.join(joint_action) or 'none'}"
             )
-        action = joint_action if only is None else joint_action[only]
+        observations: Mapping[str, Any] | None = None
         if is_seen:
-            observation, reward, terminated, truncated, info = self.env.step(action)
+            observations, gained, terminated, truncated, info = self.env.step(joint_action)
         else:
-            observation, (reward, terminated, truncated, info) = None, self.env.step_unseen(action)
+            gained, terminated, truncated, info = self.env.step_unseen(joint_action)
         self.num_steps = num_steps = self.num_steps + 1
         if num_steps >= self.max_steps and not terminated:
             truncated = True
-        if only is None:
-            rewards = earned = {seat: float(reward[seat]) for seat in self.seats}  # type: ignore[index]
-            if self._is_shared:
-                rewards = dict.fromkeys(rewards, sum(rewards.values()))
-        else:
-            rewards = earned = {only: float(reward)}
+        rewards = earned = {seat: float(gained[seat]) for seat in self.seats}  # type: ignore[index]
+        if self._is_shared:
+            rewards = dict.fromkeys(rewards, sum(rewards.values()))
         collection = self._collection if self.recorder is None else self.recorder.collection
         if collection is not None:
             collection.see(joint_action, rewards, earned, info, owners)
@@ -155,11 +150,11 @@ class RecordedEpisode:
             if clock_us is None:
                 clock_us = round(num_steps / self._frame_rate_hz * 1e6)
             self.recorder.step(
-                action,
-                (observation, rewards if only is None else reward, terminated, truncated, info),
-                owner=owners if only is None or owners is None else owners.get(only),
+                joint_action,
+                (observations, rewards, terminated, truncated, info),
+                owners=owners,
                 labels=labels,
-                timing=timing if only is None or timing is None else timing.get(only),
+                timing=timing,
                 painted=painted,
                 options=options,
                 clock_us=clock_us,
@@ -167,4 +162,4 @@ class RecordedEpisode:
             )
         if terminated or truncated:
             self.outcome = "terminated" if terminated else "time_limit"
-        return Step(observation, rewards, terminated, truncated, info)
+        return Step(observations, rewards, terminated, truncated, info)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from interplay.errors import InterplayError
 from interplay.record import spaces
 from interplay.record.errors import RecordingError
 from interplay.record.recorder import info_text
-from interplay.record.schema import DIGESTS_KEY, frame_hash
+from interplay.record.schema import DIGESTS_KEY, frame_hash, of_column
 from interplay.record.sealed import Episode
 from interplay.record.spaces import binary_to_numpy, plain_action
 from interplay.record.stepper import RecordedEpisode
@@ -252,10 +252,10 @@ class _Replay:
         self._num_states = 0
         self.same_pictures = self._env.draws_as(header.env_versions)
         self._again = RecordedEpisode(self._env)
-        self._observation, self._info = self._again.start(header.seed)
+        self._observations: Mapping[str, Any] | None
+        self._observations, self._info = self._again.start(header.seed)
 
     def close(self) -> None:
-        """Close the world."""
         self._env.close()
         if self._beside is not None:
             self._beside.close()
@@ -311,7 +311,8 @@ class _Replay:
         header = self._header
         if header.observation_space is not None:
             try:
-                seen = spaces.to_arrow(header.observation_space, [self._observation])[0].as_py()
+                seen = of_column(header.seats, self._observations)  # type: ignore[arg-type]
+                seen = spaces.to_arrow(header.observation_space, [seen])[0].as_py()
             except RecordingError as error:  # earlier releases kept something else instead
                 return f"the replay gives what no recording holds: {str(error).splitlines()[0]}"
             if not _same(seen, rows["observation"][row]):
@@ -326,7 +327,7 @@ class _Replay:
             result = self._again.step(actions, is_seen=header.observation_space is not None)
         except Exception as error:  # an action no recording could hold
             return f"the world refuses the recorded action: {str(error).splitlines()[0]}"
-        self._observation, self._info = result.observation, result.info
+        self._observations, self._info = result.observations, result.info
         for seat, reward in result.rewards.items():
             earned = rows[f"reward.{seat}"][row]
             if not _same(reward, earned):

@@ -25,8 +25,8 @@ from interplay.judge.entrants.api_tokens import ApiTokens
 from interplay.judge.entrants.roster import Roster
 from interplay.judge.ratings.boards import Boards
 from interplay.model_judges import LoggedJudges
-from interplay.play.beside.drawer import Drawer
-from interplay.play.beside.films import SOON, Films
+from interplay.play.background.drawer import Drawer
+from interplay.play.background.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox

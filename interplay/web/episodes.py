@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 
 from interplay.envs import backends
 from interplay.play import tables
-from interplay.play.beside.drawer import Drawer, DrawerBusyError, DrawnFrames
-from interplay.play.beside.films import LATER, NOW, FilmProgress, Films
+from interplay.play.background.drawer import Drawer, DrawerBusyError, DrawnFrames
+from interplay.play.background.films import LATER, NOW, FilmProgress, Films
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError
 from interplay.web.agents.access import check_shown, may_know_players

@@ -204,8 +204,7 @@ def _a_moment(task: Task) -> Frame:
         for step in range(min(NUM_STEPS, task.max_steps) if task.keys.has_table else 0):
             if step % _HOLD_STEPS == 0:
                 actions = [one.table[int(rng.integers(len(one.table)))] for one in keys]
-            action = actions[0] if len(actions) == 1 else dict(zip(task.seats, actions, strict=True))
-            _, _, terminated, truncated, _ = env.step(action)
+            _, _, terminated, truncated, _ = env.step(dict(zip(task.seats, actions, strict=True)))
             if terminated or truncated:
                 break
         view = env.view()

@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from interplay.play import tables
-from interplay.play.beside.films import SOON
+from interplay.play.background.films import SOON
 from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy

@@ -12,7 +12,6 @@ from typing import Any
 
 from interplay.judge.ratings.boards import Track
 from interplay.rank.normal import Z95
-from interplay.record import collected
 from interplay.study import scores
 
 MAX_POINTS = 600
@@ -52,7 +51,7 @@ def _thinned(count: int, limit: int) -> list[int]:
 
 
 def histogram(
-    bins: collected.Bins | scores.Bins,
+    bins: summary.Bins | scores.Bins,
     what: str,
     *,
     unit: str = "",

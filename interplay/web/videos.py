@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
-from interplay.record.disguise import disguise
+from interplay.record.variation import vary
 
 AT_ONCE_BYTES = 256 * 1024
 """What is read from the disk at a time."""
@@ -47,13 +47,13 @@ def video_response(request: Request, path: Path, headers: Mapping[str, str], *, 
     return Response(part, 206, {**whole.headers, **there})
 
 
-def disguised_response(request: Request, path: Path, headers: Mapping[str, str], secret: bytes) -> Response:
-    """An mp4, or the part of it that is asked for, with other bytes than the file has; see `record.disguise`.
+def varied_response(request: Request, path: Path, headers: Mapping[str, str], secret: bytes) -> Response:
+    """An mp4, or the part of it that is asked for, with other bytes than the file has; see `record.variation`.
 
     Raises:
         FileNotFoundError: If it is not there.
     """
-    shown = disguise(path, secret)
+    shown = vary(path, secret)
     size = shown.size_bytes
     common = {**headers, "Accept-Ranges": "bytes", "Content-Type": "video/mp4"}
     asked = _ANY_PART.fullmatch(request.headers.get("range", ""))

@@ -339,7 +339,7 @@ def test_a_live_client_that_sees_only_frames_plays_as_the_rollout_does(archive):
     env.reset(seed=5)
     for action in episode.actions():
         assert player.act(env.view().pixels) == action
-        env.step(action)
+        env.step({"player": action})
 
 
 def test_an_agent_that_fails_keeps_what_was_recorded(archive):

@@ -131,7 +131,7 @@ def test_the_scripted_agent_keeps_the_protocol_in_the_block_world() -> None:
 def test_every_action_is_in_the_action_space_with_all_its_keys() -> None:
     env = envs.make("basalt/find_cave")
     keys = as_keys(Action(forward=True, hotbar=3, camera_yaw=-4.0, esc=True))
-    assert env.action_space.contains(keys)
+    assert env.action_space.contains({"player": keys})
     assert keys["hotbar.3"] == 1
     assert keys["hotbar.1"] == 0
     assert keys["forward"] == 1

@@ -19,8 +19,8 @@ def play(agent: agents.Agent, task: tasks.Task, seed: int) -> float:
     agent.reset(task, rng=np.random.default_rng(seed))
     total = 0.0
     for _ in range(NUM_STEPS):
-        _, reward, terminated, truncated, _ = env.step(agent.act(env.view().pixels))
-        total += float(reward)
+        _, rewards, terminated, truncated, _ = env.step({"player": agent.act(env.view().pixels)})
+        total += rewards["player"]
         if terminated or truncated:
             break
     env.close()

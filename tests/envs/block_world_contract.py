@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from interplay.envs import EnvError, PlayableEnv
+from interplay.envs import EnvError, PlayableEnv, SingleAgentEnv
 from interplay.envs.minerl_actions import CAMERA, KEYS
 
 BAD_ACTIONS = [
@@ -28,14 +28,15 @@ def idle(**keys: Any) -> dict[str, Any]:
     return {name: 0 for name in KEYS} | {CAMERA: np.zeros(2, np.float32)} | keys
 
 
-def check_block_world(env: PlayableEnv, *, esc_ends: bool = True) -> None:
+def check_block_world(world: PlayableEnv, *, esc_ends: bool = True) -> None:
     """Spaces, one step of each key, ESC, time limit, bad actions, and what recording needs.
 
     Args:
-        env: Before its first reset, with a task of at least 30 steps.
+        world: Before its first reset, with a task of at least 30 steps.
         esc_ends: Whether ESC ends an episode of it.
     """
-    max_steps = env.task.max_steps
+    env = SingleAgentEnv(world)
+    max_steps = world.task.max_steps
     assert max_steps >= 30
 
     assert isinstance(env.action_space, gymnasium.spaces.Dict)

@@ -155,7 +155,7 @@ def test_pictures_and_rewards_that_would_be_changed_are_refused():
     ]:
         env = make(task_of("odd_games:Drawn-v0", kwargs=options))
         with pytest.raises(EnvError, match=error):
-            _ = env.reset(seed=1), env.step(0)
+            _ = env.reset(seed=1), env.step({"player": 0})
         env.close()
 
 

@@ -79,7 +79,7 @@ def played(archive: Archive, num_steps: int) -> Episode:
             "inventory": int(step == 33),
         }
         action = keys | {CAMERA: np.array([0.5 if step < 60 else -0.4, 1.5], np.float32)}
-        recorder.step(action, env.step(action), clock_us=step * 50_000)
+        recorder.step({"player": action}, env.step({"player": action}), clock_us=step * 50_000)
     episode = archive.seal(recorder.finish("quit"))
     env.close()
     return episode

@@ -82,7 +82,7 @@ def played():
         digging = step > 200  # down into the ground
         camera = np.array([40.0 if step == 200 else 0.0, float(rng.normal(0, 8))], np.float32)
         keys = {"attack": int(digging), "forward": int(step % 40 < 30), "jump": int(not digging), "sprint": 1}
-        env.step({name: 0 for name in KEYS} | {CAMERA: camera} | keys)
+        env.step({"player": {name: 0 for name in KEYS} | {CAMERA: camera} | keys})
     decoder.apply(SCENE_FRAME, encoder.scene())
     yield world, decoder, number, unseen
     env.close()

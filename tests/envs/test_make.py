@@ -5,11 +5,12 @@ import subprocess
 import sys
 import warnings
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from interplay.envs import EnvError, make
+from interplay.envs import EnvError, PlayableEnv, SingleAgentEnv, backends, make
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, builtin_suites, find
 
@@ -27,12 +28,12 @@ def changed(task: Task, **env) -> Task:
 def test_every_built_in_task_passes_gymnasiums_checks(task):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of environments that were not made by gymnasium.make
-        check_env(make(task), skip_render_check=False)
+        check_env(SingleAgentEnv(make(task)), skip_render_check=False)
 
 
 def test_palette_gives_the_emulators_own_colours():
     for task in GAMES:
-        env = make(task)
+        env = SingleAgentEnv(make(task))
         env.reset(seed=5)
         rng = np.random.default_rng(5)
         for step in range(400):
@@ -53,7 +54,7 @@ def same(one, other):
 @pytest.mark.parametrize("sticky", [0.0, 0.25])
 def test_a_snapshot_restored_in_another_environment_goes_on_alike(sticky):
     task = changed(find("atari/breakout"), options={"sticky": sticky})
-    env, other = make(task), make(task)
+    env, other = SingleAgentEnv(make(task)), SingleAgentEnv(make(task))
     rng = np.random.default_rng(1)
     env.reset(seed=7)
     play(env, [int(a) for a in rng.integers(18, size=333)])
@@ -69,7 +70,7 @@ def test_a_snapshot_restored_in_another_environment_goes_on_alike(sticky):
 
 def test_the_same_seed_starts_the_same_episode_whatever_came_before():
     task = changed(find("atari/space_invaders"), options={"sticky": 0.25})
-    fresh, used = make(task), make(task)
+    fresh, used = SingleAgentEnv(make(task)), SingleAgentEnv(make(task))
     used.reset(seed=3)
     play(used, [1, 2, 3] * 200)
     actions = [int(a) for a in np.random.default_rng(0).integers(18, size=400)]
@@ -80,16 +81,16 @@ def test_the_same_seed_starts_the_same_episode_whatever_came_before():
 
 @pytest.mark.parametrize("options", [{"mode": 8, "difficulty": 1}, {"noop_max": 0}])
 def test_a_world_with_the_emulator_of_a_closed_one_is_as_new(options):
-    first = make(changed(find("atari/breakout"), options={"mode": 4}))
+    first = SingleAgentEnv(make(changed(find("atari/breakout"), options={"mode": 4})))
     first.reset(seed=5)
-    fresh = make(changed(find("atari/breakout"), options={"noop_max": 0} | options))
+    fresh = SingleAgentEnv(make(changed(find("atari/breakout"), options={"noop_max": 0} | options)))
     emulator = first.ale
     play(first, [1, 3, 4] * 300)
     first.close()
     first.close()
     with pytest.raises(AttributeError):
         first.step(0)
-    used = make(fresh.task)
+    used = SingleAgentEnv(make(fresh.task))
     assert used.ale is emulator
     fresh.reset(seed=11)
     used.reset(seed=11)
@@ -99,7 +100,7 @@ def test_a_world_with_the_emulator_of_a_closed_one_is_as_new(options):
 
 
 def test_different_seeds_start_differently():
-    env = make("atari/space_invaders")
+    env = SingleAgentEnv(make("atari/space_invaders"))
     starts = set()
     for seed in env.task.held_out_seeds:
         env.reset(seed=seed)
@@ -108,7 +109,7 @@ def test_different_seeds_start_differently():
 
 
 def test_stickiness_records_the_applied_action():
-    env = make(changed(find("atari/breakout"), options={"sticky": 0.5}))
+    env = SingleAgentEnv(make(changed(find("atari/breakout"), options={"sticky": 0.5})))
     env.reset(seed=0)
     applied = [env.step(action)[4]["applied_action"] for action in [3, 4] * 200]
     repeated = sum(one != two for one, two in zip(applied, [3, 4] * 200, strict=True))
@@ -117,13 +118,13 @@ def test_stickiness_records_the_applied_action():
 
 def test_an_episode_is_truncated_at_its_time_limit():
     document = find("atari/breakout").to_json() | {"max_steps": 3}
-    env = make(Task.from_json(document))
+    env = SingleAgentEnv(make(Task.from_json(document)))
     env.reset(seed=0)
     assert [env.step(0)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
 
 
 def test_a_gymnasium_id_is_a_task():
-    env = make(changed(find("atari/breakout"), id="gym:CartPole-v1"))
+    env = SingleAgentEnv(make(changed(find("atari/breakout"), id="gym:CartPole-v1")))
     env.reset(seed=4)
     assert env.view().rgb().dtype == np.uint8
     assert env.frame_policy == "replay"
@@ -161,11 +162,13 @@ def test_an_option_that_cannot_work_is_refused(name, value):
         make(changed(find("atari/breakout"), options={name: value}))
 
 
-def test_an_action_out_of_range_is_refused():
-    env = make("atari/breakout")
+def test_an_action_out_of_range_or_without_a_seat_is_refused():
+    env = SingleAgentEnv(make("atari/breakout"))
     env.reset(seed=0)
     with pytest.raises(EnvError, match="0 to 17, got 18"):
         env.step(18)
+    with pytest.raises(EnvError, match="a mapping from every seat, got none for player"):
+        env.env.step(3)
 
 
 def test_frames_by_replay_need_a_deterministic_world():
@@ -175,7 +178,7 @@ def test_frames_by_replay_need_a_deterministic_world():
 
 
 def test_a_foreign_snapshot_is_refused():
-    env = make("atari/breakout")
+    env = SingleAgentEnv(make("atari/breakout"))
     env.reset(seed=0)
     with pytest.raises(EnvError, match="not a snapshot"):
         env.restore(b"nonsense")
@@ -209,3 +212,26 @@ def test_a_world_for_one_player_has_no_more_seats():
     two = Task.from_json(breakout.to_json() | {"seats": ["left", "right"]})
     with pytest.raises(EnvError, match=r"2 seats \(left, right\), and ale:breakout is for one player\nLeave seats out"):
         make(two)
+
+
+def test_a_world_for_several_players_is_no_single_agents():
+    with pytest.raises(EnvError, match="has the seats left, right; expected one"):
+        SingleAgentEnv(make("together/cooperative_pong"))
+
+
+class OfOneAction(PlayableEnv):
+    """Its actions are no mapping by seat."""
+
+    def __init__(self, task):
+        self.task, self.action_space = task, gymnasium.spaces.Discrete(2)
+
+
+def test_a_backend_without_seats_is_told_what_is_expected(monkeypatch):
+    task = find("atari/breakout")
+    monkeypatch.setitem(backends.BUILT_IN, "ale", backends.Backend("ale", "ale:<rom>", OfOneAction))
+    backends.find.cache_clear()
+    try:
+        with pytest.raises(EnvError, match="are no mapping by seat, but lie in Discrete"):
+            make(task)
+    finally:
+        backends.find.cache_clear()

@@ -16,7 +16,7 @@ import pytest
 from block_world_contract import check_block_world, idle
 
 import interplay
-from interplay.envs import EnvError, make
+from interplay.envs import EnvError, SingleAgentEnv, make
 from interplay.envs.minecraft.minerl import ENVIRONMENTS
 from interplay.envs.minerl_actions import CAMERA, KEYS, read
 from interplay.errors import NotFoundError
@@ -326,7 +326,7 @@ def test_the_keys_of_the_block_worlds_tasks_press_minerls():
 
 
 def test_pov_and_actions_of_minerl_map_one_to_one(minerl):
-    env = make(task_of(CAVE))
+    env = SingleAgentEnv(make(task_of(CAVE)))
     (server,) = minerl.servers
     observation, _ = env.reset(seed=7)
     np.testing.assert_array_equal(observation["pov"], server._look()["pov"])
@@ -339,7 +339,7 @@ def test_pov_and_actions_of_minerl_map_one_to_one(minerl):
 
 
 def test_minerl_is_seeded_before_every_reset(minerl):
-    env = make(task_of(CAVE))
+    env = SingleAgentEnv(make(task_of(CAVE)))
     env.reset(seed=14169)
     env.reset(seed=14169)
     env.reset()
@@ -351,13 +351,13 @@ def test_minerl_is_seeded_before_every_reset(minerl):
 
 
 def test_death_terminates_and_minerls_own_time_limit_truncates(minerl, monkeypatch):
-    env = make(task_of(CAVE, max_steps=10_000))
+    env = SingleAgentEnv(make(task_of(CAVE, max_steps=10_000)))
     server = minerl.servers[0]
     server.plan = {3: "die"}
     env.reset(seed=1)
     assert [env.step(idle())[2:4] for _ in range(3)] == [(False, False), (False, False), (True, False)]
     monkeypatch.setitem(ENVIRONMENTS, "MineRLBasaltFindCave-v0", 5)
-    env = make(task_of(CAVE, max_steps=10_000))
+    env = SingleAgentEnv(make(task_of(CAVE, max_steps=10_000)))
     for last, end in ((idle(), (False, True)), (idle(ESC=1), (True, True))):
         env.reset(seed=1)
         assert [env.step(idle())[2:4] for _ in range(4)] == [(False, False)] * 4
@@ -366,7 +366,7 @@ def test_death_terminates_and_minerls_own_time_limit_truncates(minerl, monkeypat
 
 def test_the_diamond_shovels_later_episodes_are_as_long_as_the_first(minerl, monkeypatch):
     monkeypatch.setitem(ENVIRONMENTS, "MineRLObtainDiamondShovel-v0", 5)
-    env = make(task_of(SHOVEL, max_steps=10_000))
+    env = SingleAgentEnv(make(task_of(SHOVEL, max_steps=10_000)))
     for _ in range(3):
         env.reset(seed=1)
         assert [env.step(idle(ESC=1))[2:4] for _ in range(4)] == [(False, False)] * 4
@@ -382,7 +382,7 @@ def test_the_stand_in_has_the_bug_that_is_worked_around(minerl):
 
 
 def test_making_the_shovel_terminates_with_its_reward_and_the_inventory_is_told(minerl):
-    env = make(task_of(SHOVEL))
+    env = SingleAgentEnv(make(task_of(SHOVEL)))
     assert env.reset(seed=1)[1]["inventory"] == {}
     minerl.servers[0].inventory |= {"stick": 2, "diamond_shovel": 1}
     observation, reward, terminated, truncated, info = env.step(idle())
@@ -400,7 +400,7 @@ def test_making_the_shovel_terminates_with_its_reward_and_the_inventory_is_told(
     ],
 )
 def test_a_step_that_fails_ends_the_episode_and_the_next_reset_opens_another_game(minerl, event, message):
-    env = make(task_of(CAVE))
+    env = SingleAgentEnv(make(task_of(CAVE)))
     minerl.servers[0].plan = {2: event}
     env.reset(seed=1)
     seen, *_ = env.step(idle())
@@ -419,7 +419,7 @@ def test_a_step_that_fails_ends_the_episode_and_the_next_reset_opens_another_gam
 
 
 def test_a_game_that_does_not_start_is_an_error_that_says_so(minerl, monkeypatch):
-    env = make(task_of(CAVE))
+    env = SingleAgentEnv(make(task_of(CAVE)))
     monkeypatch.setattr(minerl.servers[0], "reset", lambda: (_ for _ in ()).throw(FileNotFoundError("java")))
     with pytest.raises(EnvError, match="Minecraft failed when it was to start an episode: FileNotFoundError: java"):
         env.reset(seed=1)
@@ -460,34 +460,34 @@ def test_minestudio_is_built_as_its_source_says_and_seeded_before_every_reset(mi
     (sim,) = minestudio.sims
     assert (sim.obs_size, sim.render_size, sim.biome) == ((640, 360), (640, 360), "plains")
     assert sim.inventory == {0: {"type": "stone_axe", "quantity": 1}, 1: {"type": "oak_fence", "quantity": 64}}
-    observation, info = env.reset(seed=5)
+    observations, info = env.reset(seed=5)
     env.reset(seed=5)
     assert sim.env.seeds == [5, 5]
     assert sim.env.commands == ["/time set 6000", "/weather clear"] * 2
-    assert observation["pov"].shape == (360, 640, 3)
+    assert observations["player"]["pov"].shape == (360, 640, 3)
     assert not {"pov", "image"} & set(info)
     assert env.info_to_record(info) == {"health": 20.0, "food_level": 20, "is_gui_open": False}
-    observation, *_ = env.step({"attack": 1, "drop": 1})
-    np.testing.assert_array_equal(observation["pov"], sim.env._look()["pov"])
+    observations, *_ = env.step({"player": {"attack": 1, "drop": 1}})
+    np.testing.assert_array_equal(observations["player"]["pov"], sim.env._look()["pov"])
     played = sim.env.actions[-1]
     assert {name for name, value in played.items() if name != CAMERA and value} == {"attack", "drop"}
 
 
 def test_esc_closes_a_screen_of_minestudio_before_it_ends_the_episode(minestudio):
-    env = make(task_of(STUDIO))
+    env = SingleAgentEnv(make(task_of(STUDIO)))
     env.reset(seed=1)
     assert env.step(idle(inventory=1))[4]["is_gui_open"] is True
     _, _, terminated, _, info = env.step(idle(ESC=1))
     assert (terminated, info["is_gui_open"]) == (False, False)
     assert env.step(idle(ESC=1))[2:4] == (True, False)
-    env = make(task_of(STUDIO, esc_ends=False))
+    env = SingleAgentEnv(make(task_of(STUDIO, esc_ends=False)))
     env.reset(seed=1)
     assert env.step(idle(ESC=1))[2:4] == (False, False)
 
 
 @pytest.mark.parametrize("event", ["die", "starve"])
 def test_no_health_or_done_terminates_and_is_not_a_time_limit(minestudio, event):
-    env = make(task_of(STUDIO))
+    env = SingleAgentEnv(make(task_of(STUDIO)))
     minestudio.sims[0].env.plan = {}
     env.reset(seed=1)
     minestudio.sims[0].env.plan = {2: event}
@@ -496,7 +496,7 @@ def test_no_health_or_done_terminates_and_is_not_a_time_limit(minestudio, event)
 
 
 def test_a_lost_connection_is_not_carried_into_the_next_episode(minestudio):
-    env = make(task_of(STUDIO))
+    env = SingleAgentEnv(make(task_of(STUDIO)))
     env.reset(seed=1)
     minestudio.sims[0].env.plan = {1: "lose"}
     with pytest.raises(EnvError, match="Minecraft failed in step 1: Connection timed out!"):

@@ -48,7 +48,7 @@ def test_every_stack_of_a_whole_episode_equals_gymnasium(task):
         action = int(rng.integers(18))
         expected, _, terminated, _, _ = theirs.step(action)
         for _ in range(view.frame_skip):
-            _, _, ended, _, _ = env.step(action)
+            _, _, ended, _, _ = env.step({"player": action})
             frames.append(Frame(env.view().pixels.copy(), env.view().palette))
             observation = view.push(env.view(), ended=ended)
             if ended:
@@ -130,7 +130,7 @@ def test_other_pipelines_show_their_picture_and_nothing_else(name):
     observation = observer.reset(info)
     assert list(observation) == list(observer.space().spaces) == ["picture"]
     np.testing.assert_array_equal(observation["picture"], pipeline(name).reset(env.view()))
-    env.step(0)
+    env.step({"player": 0})
     assert (observer.push({}, ended=False) is None) == (name == "dqn")
     env.close()
 

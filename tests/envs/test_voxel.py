@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 from warm_process import output_of
 
 from blockworld import Renderer, Stack
-from interplay.envs import EnvError, make
+from interplay.envs import EnvError, SingleAgentEnv, make
 from interplay.envs.gymnasium_ids import IDS
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv
 from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES
@@ -24,12 +24,12 @@ SMALL = (64, 36)
 SANDBOX = find("basalt/sandbox")
 
 
-def small(task_id: str = "basalt/sandbox", **options) -> VoxelEnv:
+def small(task_id: str = "basalt/sandbox", **options) -> SingleAgentEnv:
     """A task with a tiny picture and other options."""
     task = find(task_id)
     env = make(replace(task, env=replace(task.env, options={**task.env.options, "size": list(SMALL), **options})))
     assert isinstance(env, VoxelEnv)
-    return env
+    return SingleAgentEnv(env)
 
 
 def idle(**keys) -> dict:
@@ -86,7 +86,7 @@ def test_tasks_have_the_published_limits_and_first_items():
 
 
 def test_the_picture_has_the_games_size_unless_another_is_asked_for():
-    env = make(SANDBOX)
+    env = SingleAgentEnv(make(SANDBOX))
     assert env.observation_space["pov"].shape == (360, 640, 3)
 
 
@@ -137,7 +137,7 @@ def test_a_step_that_nobody_sees_changes_the_world_as_one_that_is_drawn():
         env.reset(seed=11)
     for action in random_actions(120, seed=5):
         worlds[0].step(action)
-        worlds[1].step_unseen(action)
+        worlds[1].step_unseen({"player": action})
     assert worlds[0].world.digest() == worlds[1].world.digest()
     np.testing.assert_array_equal(worlds[0].view().pixels, worlds[1].view().pixels)
 

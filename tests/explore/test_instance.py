@@ -120,7 +120,7 @@ def test_a_milestone_is_reached_in_the_world_of_the_task(document):
     action = made.task().keys.noop
     turn = {**action, "forward": 1}
     for tick in range(1, 200):
-        env.step_unseen(turn if tick < 12 else {**action, "attack": 1} if tick < 100 else turn)
+        env.step_unseen({"player": turn if tick < 12 else {**action, "attack": 1} if tick < 100 else turn})
         if progress.update(facts.collect(env.world, spawn, []), tick):
             break
     assert progress.reached.keys() == {"mine_oak_log"}

@@ -16,6 +16,7 @@ from interplay.agents import rollout
 from interplay.cli import main
 from interplay.judge import Judging, ScriptedJudge
 from interplay.play.connections.tokens import operator_token
+from interplay.record.clips import film
 from interplay.store import judging as store
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
@@ -66,7 +67,7 @@ def recorded(task, tmp_path_factory):
     rng = np.random.default_rng(0)
     for name in AGENTS:
         for seed in task.held_out_seeds:
-            archive.video(rollout(archive, task, find_agent(name, archive), seed, rng=rng))
+            film(archive, rollout(archive, task, find_agent(name, archive), seed, rng=rng).id)
         with archive.database.write() as session:
             admit(session, name=name, task=task.id, kind="agent", now=datetime.now(UTC))
     yield archive

@@ -11,6 +11,7 @@ from interplay.cli import main
 from interplay.judge.entrants.uploads import add_agent
 from interplay.judge.published import import_answers
 from interplay.record import RecordingError, verify
+from interplay.record.clips import film
 from interplay.record.mp4 import copy_to_stream, probe
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, parse_suite
@@ -120,7 +121,7 @@ def test_an_upload_knows_its_task_and_has_no_steps(uploaded, episode):
     for ask in (lambda: found.actions(), lambda: found.frames, lambda: found.steps(), lambda: found.header):
         with pytest.raises(RecordingError, match="is a video only: nothing was recorded step by step"):
             ask()
-    assert uploaded.video(found).read_bytes() == uploaded.video_path(found.id).read_bytes()
+    assert film(uploaded, found.id).read_bytes() == uploaded.video_path(found.id).read_bytes()
 
 
 def test_verifying_compares_the_bytes_and_says_that_there_is_no_replay(uploaded, episode):
@@ -192,7 +193,7 @@ def test_an_episode_whose_video_was_not_imported_says_so_everywhere(archive, tmp
     with pytest.raises(
         RecordingError, match="answers about it were imported, its video was not\nBring the videos:  interplay judge"
     ):
-        archive.video(episode)
+        film(archive, episode.id)
     assert verify(episode).reason == "its video was not imported, so there is nothing to compare"
     assert not archive.repair().missing
     client = TestClient(create_app(archive), raise_server_exceptions=False)

@@ -36,7 +36,7 @@ from interplay.learn.recordings.names import FOLDERS, RecordingsError, task_ids,
 from interplay.learn.recordings.vpt_export import export, folder_for
 from interplay.learn.recordings.vpt_import import import_recordings, task_of_recordings
 from interplay.record import Owner
-from interplay.record.exchange import http_resume as line
+from interplay.record.exchange import http_resume
 from interplay.record.exchange.http_resume import LineError
 from interplay.record.exchange.importer import Importing
 from interplay.record.exchange.pseudonyms import Pseudonyms
@@ -290,7 +290,7 @@ def test_a_process_killed_at_any_byte_goes_on(entries, published, tmp_path):
             child = os.fork()
         if not child:
             try:
-                line._CHUNK_BYTES = 997
+                http_resume._CHUNK_BYTES = 997
                 fetch(
                     wanted,
                     tmp_path,

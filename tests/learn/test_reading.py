@@ -121,7 +121,7 @@ def test_recorded_pictures_equal_those_of_a_live_world(archive):
     view = pipeline("dqn")
     live = [view.reset(env.view())]
     for action in episode.actions():
-        env.step(action)
+        env.step({"player": action})
         observation = view.push(env.view(), ended=False)
         if observation is not None:
             live.append(observation)

@@ -28,7 +28,7 @@ def test_a_game_decodes_to_the_same_pixels_through_skips_and_key_frames() -> Non
     sizes = []
     for step in range(200):
         if step % 7 == 3:  # a skipped frame: the next delta is against the last one sent
-            env.step(int(rng.integers(18)))
+            env.step({"player": int(rng.integers(18))})
         if step % 50 == 0:
             encoder.request_key()
         message = encode(encoder, env.view(), step)
@@ -36,7 +36,7 @@ def test_a_game_decodes_to_the_same_pixels_through_skips_and_key_frames() -> Non
         assert header.kind == (wire.KEY_FRAME if step % 50 == 0 else wire.DELTA_FRAME)
         assert np.array_equal(decoder.frame().rgb(), env.view().rgb())
         sizes.append(len(message))
-        env.step(int(rng.integers(18)))
+        env.step({"player": int(rng.integers(18))})
     assert np.median(sizes) < 300  # bytes, header included; measured 64 in Breakout
 
 

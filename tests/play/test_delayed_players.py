@@ -78,7 +78,9 @@ class Network:
 
     def _painted(self, index: int, step: int) -> Callable[[], None]:
         """Whoever has painted a frame answers at once with other buttons."""
-        return lambda: self.live.input(self.live.seats[index], step % 3, step, self.now_us / 1000, self.now_us)
+        return lambda: self.live.input(
+            self.live.seats[index], wire.PlayerInput(step % 3, step, self.now_us / 1000, received_us=self.now_us)
+        )
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 import interplay.record
 from interplay.agents import rollout
 from interplay.agents.simple import RandomAgent
-from interplay.play.beside import drawer as drawers
-from interplay.play.beside.drawer import Drawer, DrawerBusyError
+from interplay.play.background import drawer as drawers
+from interplay.play.background.drawer import Drawer, DrawerBusyError
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Archive, Episode, RecordingError

@@ -78,7 +78,7 @@ class Browser:
         names = episode.task.seats
         for step in range(self.steps[-1]):
             actions = {name: episode.actions(name)[step] for name in names}
-            env.step_unseen(actions if len(names) > 1 else actions.popitem()[1])
+            env.step_unseen(actions)
         grid, me = env.world.grid, env.world.players[seat]
         known = self.scene.known
         assert known.any()

@@ -11,8 +11,8 @@ import pytest
 
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.play.beside.filming import NICENESS
-from interplay.play.beside.films import LATER, LATER_S, NOW, Films
+from interplay.play.background.filming import NICENESS
+from interplay.play.background.films import LATER, LATER_S, NOW, Films
 from interplay.record import Archive, Episode
 from interplay.record.clips import Clip
 from interplay.record.mp4 import probe
@@ -181,7 +181,7 @@ def test_what_failed_is_tried_again_after_a_while_and_each_time_after_a_longer_o
 
 
 def test_what_failed_is_made_once_it_can_be_though_nobody_asks_again(archive: Archive, films: Films, monkeypatch) -> None:
-    monkeypatch.setattr("interplay.play.beside.films.RETRY_S", 0.05)
+    monkeypatch.setattr("interplay.play.background.films.RETRY_S", 0.05)
     episode = recorded(archive)
     whole = episode.path.read_bytes()
     episode.path.write_bytes(b"no Parquet")
@@ -193,7 +193,7 @@ def test_what_failed_is_made_once_it_can_be_though_nobody_asks_again(archive: Ar
 
 
 def test_what_waits_for_its_next_try_keeps_no_process(archive: Archive, films: Films, monkeypatch) -> None:
-    monkeypatch.setattr("interplay.play.beside.films.IDLE_S", 0.2)
+    monkeypatch.setattr("interplay.play.background.films.IDLE_S", 0.2)
     broken, whole = recorded(archive), recorded(archive, seed=2)
     broken.path.write_bytes(b"no Parquet")
     films.wanted(broken.id)

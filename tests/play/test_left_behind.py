@@ -9,6 +9,7 @@ import pytest
 import interplay.record
 from interplay.envs import make
 from interplay.play import tables
+from interplay.play.connections.wire import PlayerInput
 from interplay.play.workers.live import LiveEpisode
 from interplay.record import Archive, Owner
 from interplay.tasks import find
@@ -31,7 +32,7 @@ def _played(archive: Archive, task_id: str) -> LiveEpisode:
     live.start(0)
     for step in range(1, 30):
         for seat in live.seats:
-            live.input(seat, step % 8, step - 1, 0.0, step * TICK_US)
+            live.input(seat, PlayerInput(step % 8, step - 1, 0.0, received_us=step * TICK_US))
         live.tick(step * TICK_US)
     return live
 

@@ -13,7 +13,7 @@ from play_server import RunningServer, running_server
 import interplay.record
 from interplay.cli import _run
 from interplay.envs import make
-from interplay.play.beside import sealing
+from interplay.play.background import sealing
 from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, RecordedEpisode
 from interplay.statistics import Collection
@@ -84,8 +84,8 @@ def computed(episode: Episode, steps: set[int], seat: str = "player") -> dict[in
     again = RecordedEpisode(env, collection=collection)
     again.start(episode.seed)
     found = {}
-    for step, action in enumerate(episode.joint_actions(), 1):
-        again.step(action if isinstance(action, dict) else {seat: action})
+    for step, actions in enumerate(episode.joint_actions(), 1):
+        again.step(actions)
         if step in steps:
             found[step] = collection.values(seat)
     env.close()

@@ -168,15 +168,16 @@ def test_32_buttons_and_composed_actions_survive_a_recording_and_its_resumption(
     env = make(TASK)
     recorder = archive.recorder(TASK, env, seed=3, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=3))
+    held = InputTiming(0, 0.0, 0, 2**32 - 1, None)
     for step, one in enumerate(SCRIPT):
-        recorder.step(one, env.step(one), timing=InputTiming(0, 0.0, 0, 2**32 - 1, None), clock_us=step * 50_000)
+        recorder.step({"player": one}, env.step({"player": one}), timing={"player": held}, clock_us=step * 50_000)
     recorder.flush()
     recorder.abandon()
     resumed = interplay.record.resume(archive, recorder.episode_id)
     assert resumed.state.num_steps == len(SCRIPT)
     assert np.array_equal(resumed.env.view().rgb(), env.view().rgb())
-    result = resumed.env.step(KEYS.noop)
-    resumed.recorder.step(KEYS.noop, result, clock_us=len(SCRIPT) * 50_000)
+    noop = {"player": KEYS.noop}
+    resumed.recorder.step(noop, resumed.env.step(noop), clock_us=len(SCRIPT) * 50_000)
     episode = archive.seal(resumed.recorder.finish("quit"))
     assert interplay.record.verify(episode).equal
     assert episode.steps().column("input.player.buttons").to_pylist() == [2**32 - 1] * len(SCRIPT) + [None, None]

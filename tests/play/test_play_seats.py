@@ -135,11 +135,11 @@ def test_latency_is_measured_from_pictures_of_a_running_game_only() -> None:
     live.show(seat, 0)
     live.open_journal(recorder)  # type: ignore[arg-type]
     live.start(500_000)
-    live.input(seat, 1, painted_step=0, client_ms=0.0, received_us=0)
+    live.input(seat, wire.PlayerInput(1, painted_step=0, client_ms=0.0))
     live.tick(510_000)
-    live.input(seat, 0, painted_step=1, client_ms=0.0, received_us=0)
+    live.input(seat, wire.PlayerInput(0, painted_step=1, client_ms=0.0))
     live.tick(527_000)
-    assert [timing.latency_ms for timing in recorder.timings] == [None, 17.0]
+    assert [timing["player"].latency_ms for timing in recorder.timings] == [None, 17.0]
 
 
 def test_every_seat_is_sent_its_own_view(monkeypatch: pytest.MonkeyPatch) -> None:

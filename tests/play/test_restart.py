@@ -115,7 +115,7 @@ def cut_off(archive: Archive, session: str, num_steps: int) -> str:
     recorder = archive.recorder(BREAKOUT, env, seed=4, actor="tester", actor_kind="human", session_id=session)
     recorder.start(*env.reset(seed=4))
     for step in range(num_steps):
-        recorder.step(0, env.step(0), owner="tester", timing=None, clock_us=step * 16_667)
+        recorder.step({"player": 0}, env.step({"player": 0}), owners={"player": "tester"}, clock_us=step * 16_667)
     recorder.flush()
     recorder.abandon()
     env.close()

@@ -11,6 +11,7 @@ import interplay.record
 from interplay.envs import EnvError
 from interplay.envs.voxel.env import VoxelEnv
 from interplay.play.connections import wire
+from interplay.play.connections.wire import PlayerInput
 from interplay.play.workers import channel
 from interplay.play.workers.channel import Unpacker
 from interplay.play.workers.live import LiveEpisode
@@ -83,7 +84,7 @@ class Game:
 
     def look(self, seat: LiveSeat, pitch: float, yaw: float, painted_step: int | None = None) -> None:
         step = self.live.step if painted_step is None else painted_step
-        self.live.input(seat, 0, step, 0.0, 0, wire.LOOKED, pitch, yaw)
+        self.live.input(seat, PlayerInput(0, step, 0.0, look=(pitch, yaw)))
 
 
 @pytest.fixture
@@ -106,7 +107,7 @@ def test_nothing_is_drawn_where_browsers_draw_and_pictures_come_back_when_asked_
     assert [header.base_step for header in headers] == [0, 0, 0]
     game.clear()
     for client_ms in (1234.9, -5.0, 1e300):  # the clocks of browsers are their own
-        game.live.input(game.left, 0, 3, client_ms, 0, 0.0, 0.0, True)
+        game.live.input(game.left, PlayerInput(0, 3, client_ms))
         game.tick()
     assert [header.base_step for header in game.headers(game.left)] == [1234, 0, 2**32 - 1]
     game.env.may_draw = True
@@ -235,9 +236,9 @@ def test_a_look_moves_no_cursor(game: Game) -> None:
     live.start(game.now_us)
     game.tick()
     inventory = game.task.keys.mask({"inventory"})
-    live.input(left, inventory, 1, 0.0, 0)
+    live.input(left, PlayerInput(inventory, 1, 0.0))
     game.tick()
-    live.input(left, 0, 2, 0.0, 0)
+    live.input(left, PlayerInput(0, 2, 0.0))
     game.tick()
     screen = game.env.world.screens[0]
     assert screen is not None
@@ -245,7 +246,7 @@ def test_a_look_moves_no_cursor(game: Game) -> None:
     game.look(left, 45.0, 45.0)
     game.tick()
     assert (screen.x, screen.y) == cursor
-    live.input(left, 0, live.step, 0.0, 0, wire.TURNED, 1.0, 1.0)  # a turn does
+    live.input(left, PlayerInput(0, live.step, 0.0, (1.0, 1.0)))  # a turn does
     game.tick()
     assert screen.x > cursor[0]
     assert screen.y > cursor[1]

@@ -13,9 +13,9 @@ import pytest
 
 from interplay.envs import make
 from interplay.forking import Forked
-from interplay.play.beside import sealer
-from interplay.play.beside.answering import MAX_TRIES
-from interplay.play.beside.sealer import Sealer
+from interplay.play.background import sealer
+from interplay.play.background.answering import MAX_TRIES
+from interplay.play.background.sealer import Sealer
 from interplay.play.workers import starting
 from interplay.record import Archive, RecordingError
 from interplay.record.journal import episode_of
@@ -29,7 +29,7 @@ def finished_journal(archive: Archive, *, num_steps: int = 50) -> Path:
     recorder = archive.recorder(task, env, seed=1, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=1))
     for step in range(num_steps):
-        recorder.step(0, env.step(0), clock_us=step * 16_667)
+        recorder.step({"player": 0}, env.step({"player": 0}), clock_us=step * 16_667)
     return recorder.finish("quit")
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -165,9 +164,9 @@ def live(name: str, sent: list[bytes], number: int = 1) -> LiveEpisode:
     return LiveEpisode(number, env, start=env.reset(seed=1), send=sent.append)
 
 
-def held(pressed: int = 0, buttons: int = 0) -> tuple[Any, ...]:
-    """What `input` takes of a message."""
-    return buttons, 0, 0.0, 0, wire.HELD, 0.0, 0.0, pressed
+def held(pressed: int = 0) -> wire.PlayerInput:
+    """A message as a seat has read it."""
+    return wire.PlayerInput(0, 0, 0.0, pressed=pressed)
 
 
 def test_nothing_is_due_until_a_press_and_then_one_step(worker) -> None:  # noqa: F811
@@ -177,11 +176,11 @@ def test_nothing_is_due_until_a_press_and_then_one_step(worker) -> None:  # noqa
     worker._start(episode)
     assert worker._due == []
     (seat,) = episode.seats
-    episode.input(seat, *held())
+    episode.input(seat, held())
     worker._schedule(episode)
     assert worker._due == []
     for _ in range(3):
-        episode.input(seat, *held(A))
+        episode.input(seat, held(A))
         worker._schedule(episode)
     for step in (1, 2, 3):
         assert episode.clock.due_us is not None
@@ -196,7 +195,7 @@ def test_presses_wait_their_turn_at_the_highest_rate_and_a_flood_is_cut(worker) 
     episode.start(1_000_000)
     (seat,) = episode.seats
     for _ in range(MAX_PRESSES + 10):
-        episode.input(seat, *held(B))
+        episode.input(seat, held(B))
     now, dues = 2_000_000, []
     while (due := episode.due_us(now)) is not None:
         dues.append(due)
@@ -219,7 +218,7 @@ def test_a_player_who_read_too_slowly_is_sent_the_picture_with_the_next_sign_of_
         return [wire.unpack_header(message).step for _, _, kind, message in messages if kind == channel.ToWeb.FRAME]
 
     seat.hold()
-    episode.input(seat, *held(A))
+    episode.input(seat, held(A))
     episode.tick(1_500_000)
     assert steps() == [0]
     seat.go(key=True)
@@ -239,7 +238,7 @@ def test_a_press_is_counted_once_and_a_new_socket_counts_anew() -> None:
     seat = Seat("player", 0)
 
     def pressed(message: bytes) -> int:
-        return seat.read(wire.parse_input(message))[3]
+        return seat.read(wire.parse_input(message), 0).pressed
 
     assert [pressed(wire.pack_input(0, 0, 0.0, press=(A, number))) for number in (1, 1, 2, 1, 3)] == [A, 0, A, 0, A]
     seat.take(Connection())  # type: ignore[arg-type]

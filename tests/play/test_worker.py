@@ -77,7 +77,7 @@ def test_journals_are_written_in_a_quiet_moment_those_that_have_waited_long_toge
             live._time_zero_us = time.monotonic_ns() // 1000 - waited_us
 
     def writes(next_in_us: int) -> list[int]:
-        worker._write_journals(time.monotonic_ns() // 1000 + next_in_us)
+        worker._spare.write_journals(time.monotonic_ns() // 1000 + next_in_us)
         return [live.recorder.num_writes for live in lives]  # type: ignore[union-attr]
 
     waited(100_000, 300_000, 650_000, 750_000)
@@ -85,7 +85,7 @@ def test_journals_are_written_in_a_quiet_moment_those_that_have_waited_long_toge
     assert writes(60_000_000) == [0, 0, 1, 1], "the one that has waited longest, and the next"
     assert writes(60_000_000) == [0, 0, 1, 1], "the others have time"
     waited(0, 0, 0, 0)
-    worker._write_at_us = 0
+    worker._spare._write_at_us = 0
     assert writes(60_000_000) == [0, 0, 1, 1]
 
 

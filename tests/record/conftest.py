@@ -76,20 +76,21 @@ def play(
     env = make(task, frames=policy)
     recorder = archive.recorder(task, env, seed=seed, actor=actor, actor_kind=actor_kind)
     rng = np.random.default_rng(seed)
-    observation, info = env.reset(seed=seed)
-    env.action_space.seed(seed)
-    recorder.start(observation, info)
-    views, observations, results, actions = [env.view().pixels.copy()], [observation], [], []
+    observed, info = env.reset(seed=seed)
+    space = env.action_space["player"]
+    space.seed(seed)
+    recorder.start(observed, info)
+    views, observations, results, actions = [env.view().pixels.copy()], [observed["player"]], [], []
     action = 0
     for step in range(num_steps):
         if step % 7 == 0:
-            action = int(env.action_space.sample())
-        result = env.step(action)
+            action = int(space.sample())
+        result = env.step({"player": action})
         timing = InputTiming(step, step * 20.0, step * 20_000, 1, float(rng.uniform(10, 30))) if timed and step % 3 else None
-        recorder.step(action, result, timing=timing, clock_us=round(step * 1e6 / task.frame_rate_hz))
+        recorder.step({"player": action}, result, timing={"player": timing}, clock_us=round(step * 1e6 / task.frame_rate_hz))
         views.append(env.view().pixels.copy())
-        observations.append(result[0])
-        results.append(result)
+        observations.append(result[0]["player"])
+        results.append((result[0]["player"], result[1]["player"], *result[2:]))
         actions.append(action)
         if result[2] or result[3]:
             break

@@ -61,15 +61,12 @@ def record(
     for step in range(num_steps):
         if step % 9 == 0:
             mask = int(rng.integers(task.keys.full_mask + 1)) & ~(task.keys.mask({"ESC"}))
-        action: Any = task.keys.action(mask, (0.0, 3.0))
+        action = task.keys.action(mask, (0.0, 3.0))
         if person and step % 3 == 2:
             timing = InputTiming(step - 2, step * 20.0, step * 20_000, mask, float(10 + step % 13))
-        if others:
-            action = dict.fromkeys(task.seats, action)
-        result = env.step(action)
-        recorder.step(
-            action, result, timing={first: timing} if others else timing, clock_us=round(step * 1e6 / task.frame_rate_hz)
-        )
+        actions = dict.fromkeys(task.seats, action)
+        result = env.step(actions)
+        recorder.step(actions, result, timing={first: timing}, clock_us=round(step * 1e6 / task.frame_rate_hz))
         if result[2] or result[3]:
             break
     env.close()

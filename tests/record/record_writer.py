@@ -26,8 +26,8 @@ def main() -> None:
     try:
         while True:
             action = step // 10 % 18
-            result = env.step(action)
-            recorder.step(action, result, clock_us=time.monotonic_ns() // 1000)
+            result = env.step({"player": action})
+            recorder.step({"player": action}, result, clock_us=time.monotonic_ns() // 1000)
             step += 1
             print(step, time.monotonic(), flush=True)
             if result[2]:

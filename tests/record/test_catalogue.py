@@ -235,7 +235,7 @@ def test_an_episode_of_a_forgotten_participant_is_kept(archive, cartpole, tmp_pa
         cartpole, env, seed=1, actor=f"participant-{participant_id}", actor_kind="human", participant_id=participant_id
     )
     recorder.start(*env.reset(seed=1))
-    recorder.step(0, env.step(0), clock_us=0)
+    recorder.step({"player": 0}, env.step({"player": 0}), clock_us=0)
     episode = archive.seal(recorder.finish("left"))
     assert archive.get(episode.id).participant_id == participant_id
     other = Archive(archive.root, Database.open(f"sqlite:///{tmp_path}/other.db"))

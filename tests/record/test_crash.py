@@ -93,7 +93,7 @@ def begun(archive, task, num_steps, seed=4):
     recorder.start(*env.reset(seed=seed))
     views = [env.view().pixels.copy()]
     for step in range(num_steps):
-        recorder.step(step // 9 % 2, env.step(step // 9 % 2), clock_us=step * 16_667)
+        recorder.step({"player": step // 9 % 2}, env.step({"player": step // 9 % 2}), clock_us=step * 16_667)
         views.append(env.view().pixels.copy())
     return env, recorder, views
 
@@ -119,8 +119,8 @@ def test_who_saw_an_episode_end_says_why_in_the_place_of_a_killed_writer(archive
 
 def test_nobody_else_says_why_an_episode_ended_whose_world_had_ended_it(archive, invaders):
     env, recorder, _ = begun(archive, invaders, 5)
-    observation, reward, _, _, info = env.step(0)
-    recorder.step(0, (observation, reward, False, True, info), clock_us=5 * 16_667)
+    observations, rewards, _, _, info = env.step({"player": 0})
+    recorder.step({"player": 0}, (observations, rewards, False, True, info), clock_us=5 * 16_667)
     recorder.flush()
     recorder.abandon()
     env.close()
@@ -134,7 +134,7 @@ def test_an_episode_goes_on_after_its_process_died(archive, invaders, num_steps)
     """650 steps: from the snapshot at 600; 40: from the seed; 0: from the first observation."""
     env, recorder, views = begun(archive, invaders, num_steps)
     recorder.flush()
-    recorder.step(3, env.step(3), clock_us=num_steps * 16_667)  # never flushed: lost with the process
+    recorder.step({"player": 3}, env.step({"player": 3}), clock_us=num_steps * 16_667)  # never flushed: lost with the process
     recorder.abandon()
     env, recorder, state = interplay.record.resume(archive, recorder.episode_id)
     assert (state.num_steps, state.terminated, state.truncated) == (num_steps, False, False)
@@ -143,9 +143,9 @@ def test_an_episode_goes_on_after_its_process_died(archive, invaders, num_steps)
     np.testing.assert_array_equal(env.view().pixels, views[-1])
     reward = 0.0
     for step in range(num_steps, num_steps + 90):
-        result = env.step(11)
-        reward += result[1]
-        recorder.step(11, result, clock_us=step * 16_667)
+        result = env.step({"player": 11})
+        reward += result[1]["player"]
+        recorder.step({"player": 11}, result, clock_us=step * 16_667)
         views.append(env.view().pixels.copy())
     episode = archive.seal(recorder.finish("quit"))
     assert episode.num_steps == num_steps + 90
@@ -184,7 +184,7 @@ def test_an_episode_survives_two_deaths_and_a_torn_tail(archive, invaders):
     for _ in range(2):
         env, recorder, state = interplay.record.resume(archive, recorder.episode_id)
         for step in range(state.num_steps, state.num_steps + 40):
-            recorder.step(1, env.step(1), clock_us=step * 16_667)
+            recorder.step({"player": 1}, env.step({"player": 1}), clock_us=step * 16_667)
         recorder.flush()
         recorder.abandon()
     (episode,) = archive.repair().sealed
@@ -204,7 +204,7 @@ def test_a_later_segment_wins_over_an_earlier_one(archive, invaders):
     env, second, state = interplay.record.resume(archive, recorder.episode_id)
     assert state.num_steps < 50
     for step in range(state.num_steps, state.num_steps + 60):
-        second.step(4, env.step(4), clock_us=step * 16_667)
+        second.step({"player": 4}, env.step({"player": 4}), clock_us=step * 16_667)
     path = second.finish("quit")
     shutil.copy(backup, recorder.path)
     episode = archive.seal(path)
@@ -332,9 +332,9 @@ def test_a_journal_and_a_file_of_before_outcome_checks_are_read(archive, invader
 def test_a_finished_recorder_takes_no_more_steps(archive, invaders):
     env, recorder, _ = begun(archive, invaders, 2)
     recorder.finish("quit")
-    recorder.step(0, env.step(0), clock_us=0)
+    recorder.step({"player": 0}, env.step({"player": 0}), clock_us=0)
     with pytest.raises(RecordingError, match="finished or failed before"):
-        recorder.step(0, env.step(0), clock_us=BATCH_US)
+        recorder.step({"player": 0}, env.step({"player": 0}), clock_us=BATCH_US)
 
 
 def test_a_recorder_that_was_not_started_says_so(archive, invaders):
@@ -342,7 +342,7 @@ def test_a_recorder_that_was_not_started_says_so(archive, invaders):
     env.reset(seed=1)
     recorder = archive.recorder(invaders, env, seed=1, actor="tester", actor_kind="agent")
     with pytest.raises(RecordingError, match=r"call recorder\.start after env\.reset"):
-        recorder.step(0, env.step(0), clock_us=0)
+        recorder.step({"player": 0}, env.step({"player": 0}), clock_us=0)
     with pytest.raises(RecordingError, match="there is nothing to finish"):
         recorder.finish("quit")
 
@@ -350,9 +350,9 @@ def test_a_recorder_that_was_not_started_says_so(archive, invaders):
 def test_batches_follow_the_clock(archive, invaders):
     env, recorder, _ = begun(archive, invaders, 0)
     for step in range(29):
-        recorder.step(0, env.step(0), clock_us=step * 16_667)
+        recorder.step({"player": 0}, env.step({"player": 0}), clock_us=step * 16_667)
     assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 1
-    recorder.step(0, env.step(0), clock_us=BATCH_US)
+    recorder.step({"player": 0}, env.step({"player": 0}), clock_us=BATCH_US)
     assert sum(batch.num_rows for batch, _ in journal.read_batches(recorder.path, ["step"])) == 31
     recorder.abandon()
 
@@ -360,10 +360,10 @@ def test_batches_follow_the_clock(archive, invaders):
 def test_recording_is_quick(archive, invaders):
     """Loose, for machines that are busy; the real figure comes from python -m bench.record."""
     env, recorder, _ = begun(archive, invaders, 100)
-    result = env.step(0)
+    result = env.step({"player": 0})
     start = time.thread_time()
     for step in range(600):
-        recorder.step(0, result, clock_us=step * 16_667)
+        recorder.step({"player": 0}, result, clock_us=step * 16_667)
     assert (time.thread_time() - start) / 600 < 300e-6
     recorder.abandon()
 
@@ -375,7 +375,7 @@ def test_one_damaged_journal_does_not_stop_the_others(archive, invaders):
         recorder = archive.recorder(invaders, env, seed=seed, actor="tester", actor_kind="agent")
         recorder.start(*env.reset(seed=seed))
         for number in range(200):
-            recorder.step(number % 6, env.step(number % 6), clock_us=number * 16_667)
+            recorder.step({"player": number % 6}, env.step({"player": number % 6}), clock_us=number * 16_667)
         recorder.flush()
         recorder.abandon()
         names.append(recorder.episode_id)

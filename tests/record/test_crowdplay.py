@@ -226,7 +226,7 @@ def played(game, seats=("player",), *, agents=("game_0>player_0",), reward=lambd
     env = make(replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": 0})))
     env.reset(seed=0)
     for _ in range(waits):
-        env.step(0)
+        env.step(dict.fromkeys(seats, 0))
     rng = np.random.default_rng(3)
     steps, action = [], dict.fromkeys(agents, 0)
     for number in range(NUM_STEPS):
@@ -234,8 +234,8 @@ def played(game, seats=("player",), *, agents=("game_0>player_0",), reward=lambd
             action = {agent: int(rng.integers(len(MINIMAL))) for agent in agents}
         before = env.view().rgb().copy()
         given = [MINIMAL[action[agent]] for agent in agents]
-        _, earned, terminated, _, info = env.step(given[0] if len(agents) == 1 else dict(zip(seats, given, strict=True)))
-        rewards = reward([earned] if len(agents) == 1 else [earned[seat] for seat in seats])
+        _, earned, terminated, _, info = env.step(dict(zip(seats, given, strict=True)))
+        rewards = reward([earned[seat] for seat in seats])
         memory = list(env.readings()["ram"]())
         steps.append(
             {

@@ -46,15 +46,16 @@ def record(data: Path, kind: str) -> Recorded:
     task, frames, num_steps = _task(kind)
     archive = interplay.record.open(data)
     env = make(task, frames=frames)
-    env.action_space.seed(1)
+    space = env.action_space["player"]
+    space.seed(1)
     recorder = archive.recorder(task, env, seed=3, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=3))
     for step in range(num_steps):
-        action = env.action_space.sample()
+        action = space.sample()
         if kind == "block world":
             action["ESC"] = 0  # that would end it
-        result = env.step(action)
-        recorder.step(action, result, clock_us=step * 50_000)  # 17 steps a batch
+        result = env.step({"player": action})
+        recorder.step({"player": action}, result, clock_us=step * 50_000)  # 17 steps a batch
         assert not any(result[2:4])
     path = recorder.finish("quit")
     env.close()
@@ -206,7 +207,7 @@ def test_a_game_that_goes_on_from_before_the_damage_keeps_the_damaged_file(archi
     path.write_bytes(content)
     env, recorder, state = interplay.record.resume(archive, journal.episode_of(path))
     assert state.num_steps == 68
-    recorder.step(0, env.step(0), clock_us=state.clock_us + 50_000)
+    recorder.step({"player": 0}, env.step({"player": 0}), clock_us=state.clock_us + 50_000)
     episode = archive.seal(recorder.finish("quit"))
     env.close()
     assert (episode.num_steps, episode.outcome, "damaged_journal" in episode.statistics) == (69, "quit", False)

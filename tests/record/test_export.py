@@ -9,6 +9,7 @@ import pytest
 from interplay.cli import _run
 from interplay.envs.pictures import PALETTE
 from interplay.record import RecordingError
+from interplay.record.clips import film
 from interplay.record.export import write_mp4
 
 
@@ -20,7 +21,7 @@ def pictures(path):
 
 def test_a_video_shows_every_frame_in_its_colours(record, archive, invaders):
     played = record(invaders, num_steps=150)
-    path = archive.video(played.episode)
+    path = film(archive, played.episode.id)
     assert path == archive.video_path(played.episode.id)
     rate, shown = pictures(path)
     assert rate == 60
@@ -34,15 +35,15 @@ def test_a_video_shows_every_frame_in_its_colours(record, archive, invaders):
 
 def test_a_video_is_made_once(record, archive, cartpole):
     episode = record(cartpole, num_steps=20).episode
-    path = archive.video(episode.id)
+    path = film(archive, episode.id)
     made = path.stat().st_mtime_ns
-    assert archive.video(episode).stat().st_mtime_ns == made
+    assert film(archive, episode.id).stat().st_mtime_ns == made
     rate, shown = pictures(path)
     assert (rate, len(shown), shown[0].shape) == (50, episode.num_steps + 1, (400, 600, 3))
 
 
 def test_a_video_can_start_before_it_is_loaded(record, archive, cartpole):
-    data = archive.video(record(cartpole, num_steps=5).episode).read_bytes()
+    data = film(archive, record(cartpole, num_steps=5).episode.id).read_bytes()
     assert data.index(b"moov") < data.index(b"mdat")
 
 

@@ -87,7 +87,7 @@ def test_a_torn_journal_of_the_older_release_goes_on(old_folder):
     env, recorder, state = interplay.record.resume(archive, "torn")
     begun = state.num_steps
     for step in range(begun, begun + 30):
-        recorder.step(1, env.step(1), clock_us=step * 16_667)
+        recorder.step({"player": 1}, env.step({"player": 1}), clock_us=step * 16_667)
     episode = archive.seal(recorder.finish("quit"))
     assert episode.num_steps == begun + 30
     assert episode.actions().tolist()[-30:] == [1] * 30

@@ -65,7 +65,7 @@ def test_snapshots_of_games_that_begin_together_come_by_turns(walked, tmp_path, 
     recorder.snapshots_at = 7
     recorder.start(*env.reset(seed=3))
     for step, action in enumerate(walked.actions()[:14]):
-        recorder.step(action, env.step(action), clock_us=step * 50_000)
+        recorder.step({"player": action}, env.step({"player": action}), clock_us=step * 50_000)
     episode = archive.seal(recorder.finish("quit"))
     assert sorted(episode.snapshots()) == [2, 7, 12]
     assert verify(episode).equal

@@ -9,6 +9,7 @@ from blockworld.player import screens
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
+from interplay.record.clips import film
 from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
 from interplay.record.schema import Header, frame_hash
@@ -43,7 +44,7 @@ def recorded(env, archive):
         env.draw_for(env.people_see, height)
         action = idle(forward=1, inventory=int(step == 2), **{CAMERA: np.array([3, 40], np.float32)})
         action = env.action_of_person(action, "player")
-        recorder.step(action, env.step(action), owner="somebody", clock_us=step * 50_000)
+        recorder.step({"player": action}, env.step({"player": action}), owners={"player": "somebody"}, clock_us=step * 50_000)
         seen.append(env.view().pixels.copy())
     yield recorder, seen
     env.draw_for(None)
@@ -96,7 +97,7 @@ def test_videos_for_judges_do_not_tell_people_from_agents_by_the_size_of_the_bar
 
     recorder, _ = recorded
     episode = archive.seal(recorder.finish("quit"))
-    with av.open(str(archive.video(episode))) as container:
+    with av.open(str(film(archive, episode.id))) as container:
         first = next(container.decode(video=0)).to_ndarray(format="rgb24")
     own = episode.observed[0].pixels
     assert np.abs(first.astype(int) - own).mean() < np.abs(first.astype(int) - episode.frames[0].pixels).mean() / 2
@@ -108,14 +109,21 @@ def test_an_episode_goes_on_after_its_process_died_at_a_smaller_size(archive, en
     recorder.start(*env.reset(seed=3))
     env.draw_for(env.people_see, 180)
     for step in range(3):
-        recorder.step(idle(forward=1), env.step(idle(forward=1)), owner="somebody", clock_us=step * 50_000)
+        recorder.step(
+            {"player": idle(forward=1)},
+            env.step({"player": idle(forward=1)}),
+            owners={"player": "somebody"},
+            clock_us=step * 50_000,
+        )
     recorder.flush()
     recorder.abandon()
     env.draw_for(None)
     resumed = resume(archive, recorder.episode_id)
     assert resumed.env.view().pixels.shape == (360, 640, 3)
     assert resumed.env.drawn_for == {"gui_scale": 2}
-    resumed.recorder.step(idle(), resumed.env.step(idle()), owner="somebody", clock_us=200_000)
+    resumed.recorder.step(
+        {"player": idle()}, resumed.env.step({"player": idle()}), owners={"player": "somebody"}, clock_us=200_000
+    )
     episode = archive.seal(resumed.recorder.finish("quit"))
     assert (episode.header.height, episode.header.width) == (360, 640)
     assert episode.steps().column("view_height").to_pylist() == [None, 180, 180, 180, None]
@@ -126,7 +134,7 @@ def test_recordings_of_before_and_of_agents_have_neither_view_nor_column(archive
     env.draw_for(None)
     recorder = archive.recorder(FLAT, env, seed=3, actor="walker", actor_kind="agent")
     recorder.start(*env.reset(seed=3))
-    recorder.step(idle(), env.step(idle()), clock_us=0)
+    recorder.step({"player": idle()}, env.step({"player": idle()}), clock_us=0)
     episode = archive.seal(recorder.finish("quit"))
     assert episode.header.view is None
     assert "view_height" not in episode.schema.names
@@ -144,7 +152,7 @@ def test_the_cursor_goes_as_far_as_the_mouse_whatever_size_people_see(env):
         env.draw_for(view, height)
         screen = screens.open(world, "inventory")
         x, y = screen.x, screen.y
-        env.step(env.action_of_person(idle(**{CAMERA: np.array([3, 6], np.float32)}), "player"))
+        env.step({"player": env.action_of_person(idle(**{CAMERA: np.array([3, 6], np.float32)}), "player")})
         moved[view is not None, height] = (screen.x - x, screen.y - y)
     assert moved[False, None] == pytest.approx((40, 20))
     assert [moved[True, height] for height in (None, 270, 180)] == [pytest.approx((20, 10))] * 3
@@ -155,7 +163,7 @@ def test_the_cursor_stays_in_the_picture_that_people_see(env):
     env.draw_for(env.people_see)
     screen = screens.open(env.world, "inventory")
     for _ in range(3):
-        env.step(env.action_of_person(idle(**{CAMERA: np.array([-90, 180], np.float32)}), "player"))
+        env.step({"player": env.action_of_person(idle(**{CAMERA: np.array([-90, 180], np.float32)}), "player")})
     left, top = screen.panel.width / 2 - 160, screen.panel.height / 2 - 90
     assert (screen.x - left, screen.y - top) == pytest.approx((319, 0))
     env.draw_for(None)

@@ -78,7 +78,7 @@ def test_several_seats_act_at_once_and_earn_apart(rope):
     observation, info = episode.start(seed=0)
     assert (observation, info) == ({"left": 5, "right": 5}, {"knot": 5})
     assert episode.step({"left": 0, "right": 1}).rewards == {"left": -1.0, "right": 1.0}
-    assert episode.step({"left": 1, "right": 1}).observation == {"left": 6, "right": 6}
+    assert episode.step({"left": 1, "right": 1}).observations == {"left": 6, "right": 6}
 
 
 def test_a_shared_reward_is_the_sum_for_each_seat(rope):

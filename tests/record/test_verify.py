@@ -124,7 +124,7 @@ def test_a_changed_action_shows_where_the_world_goes_another_way(record, invader
         if not np.array_equal(env.view().pixels, played.views[step]):
             diverges = step
             break
-        env.step(action)
+        env.step({"player": action})
     verdict = verify(rewrite(played.episode, "action.player", at, 4))
     assert verdict.step == diverges
     assert verdict.equal == (diverges is None)
@@ -216,7 +216,7 @@ def block_episode(tmp_path_factory) -> Iterator[Episode]:
     recorder.start(*env.reset(seed=5))
     for step in range(VoxelEnv.snapshot_steps + 5):
         action = dict.fromkeys(KEYS, 0) | {"forward": step % 2, CAMERA: np.array([0.0, 2.0], np.float32)}
-        recorder.step(action, env.step(action), clock_us=step * 50_000)
+        recorder.step({"player": action}, env.step({"player": action}), clock_us=step * 50_000)
     yield archive.seal(recorder.finish("quit"))
     env.close()
     archive.close()

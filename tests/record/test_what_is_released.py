@@ -17,7 +17,7 @@ from interplay.envs import make
 from interplay.record import Episode, Owner, RecordedEpisode, verify
 from interplay.record.exchange.copies import copy_of
 from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
-from interplay.record.exchange.publishing import Offering
+from interplay.record.exchange.publishing import Publishing
 from interplay.record.exchange.queries import Queries, QueryError
 from interplay.store import EpisodeRow, EpisodeSeat, Participant, PlaySession, ReleaseChoice, StudyRow, StudyVersion
 from interplay.store.saved_queries import content_hash
@@ -391,14 +391,14 @@ def test_a_zip_holds_every_file_that_may_leave(person_and_agent, tmp_path, recor
     archive, episode = person_and_agent
     free = record(invaders, num_steps=5).episode
     file = tmp_path / "all.zip"
-    file.write_bytes(b"".join(Offering(archive).zipped(None, [])))
+    file.write_bytes(b"".join(Publishing(archive).zipped(None, [])))
     with zipfile.ZipFile(file) as found:
         assert found.testzip() is None
         told = json.loads(found.read("episodes.json"))
         assert {one["episode"] for one in told["episodes"]} == {episode.id, free.id}
         assert pq.ParquetFile(found.open(told["episodes"][0]["file"])).metadata.num_rows == 21
     Queries(archive).choose("participant-1", may_release=False)
-    file.write_bytes(b"".join(Offering(archive).zipped(None, [])))
+    file.write_bytes(b"".join(Publishing(archive).zipped(None, [])))
     with zipfile.ZipFile(file) as found:
         told = json.loads(found.read("episodes.json"))
     assert ([one["episode"] for one in told["episodes"]], told["num_withheld"]) == ([free.id], 1)

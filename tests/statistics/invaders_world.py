@@ -205,9 +205,8 @@ def play(task: Task, orders: dict[str, Order], *, num_steps: int, seed: int = 1)
                 actions = dict.fromkeys(actions, 0)
             env.ale.setRAM(LIVES, 3)
             env.ale.setRAM(DESCENT, 0)
-            _, reward, terminated, _, info = env.step(actions if len(actions) > 1 else actions[task.seats[0]])
+            _, rewards, terminated, _, info = env.step(actions)
             assert not terminated, f"the game is over after {step} steps"
-            rewards = reward if len(actions) > 1 else {task.seats[0]: reward}
             game.earned.append(rewards)
             game.boards.append(readings["ram"]()[0x12:0x18])
             game.collection.see(actions, rewards, rewards, info)

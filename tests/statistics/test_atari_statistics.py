@@ -89,8 +89,7 @@ def watched(task, script, look):
     seen = []
     for step, actions in enumerate(script):
         seen.append(look(env.view().pixels))
-        _, reward, terminated, _, info = env.step(actions if len(actions) > 1 else actions[task.seats[0]])
-        rewards = reward if len(actions) > 1 else {task.seats[0]: reward}
+        _, rewards, terminated, _, info = env.step(actions)
         collection.see(actions, rewards, rewards, info)
         assert not terminated, step
     seen.append(look(env.view().pixels))

@@ -87,8 +87,8 @@ class Shadow:
         done = 1 + len(self.actions)  # the first row is the world before any action
         if len(rows) <= done:
             return
-        for action in spaces.from_arrow(self._env.action_space, rows.combine_chunks().slice(done)):
-            self._env.step(action)
+        for action in spaces.from_arrow(self._env.action_space["player"], rows.combine_chunks().slice(done)):
+            self._env.step({"player": action})
             self.actions.append(action)
 
     def close(self) -> None:

@@ -11,6 +11,7 @@ import interplay.record
 import interplay.web
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
+from interplay.record.clips import film
 from interplay.store.entrants import admit
 from interplay.tasks import builtin_suites, parse_suite
 
@@ -103,7 +104,7 @@ def recorded(tmp_path_factory):
             for seed in seeds:
                 played = next(t for suite in builtin_suites() for t in suite.tasks if t.id == task)
                 episode = rollout(archive, played, find_agent(name, archive), seed, rng=rng, max_steps=150)
-                archive.video(episode)
+                film(archive, episode.id)
             with archive.database.write() as session:
                 admit(session, name=name, task=task, kind="agent", now=datetime.now(UTC))
     yield archive

@@ -55,8 +55,8 @@ def record_long_episode(
     rng = np.random.default_rng(0)
     for step in range(num_steps):
         action = walk(step, rng, env.world.player.pitch)
-        result = env.step(action)
-        recorder.step(action, result, clock_us=step * 55_000)  # of a machine that was a tenth too slow
+        result = env.step({"player": action})
+        recorder.step({"player": action}, result, clock_us=step * 55_000)  # of a machine that was a tenth too slow
         assert not result[2], f"the walker died at step {step}"
     env.close()
     return archive.seal(recorder.finish("time_limit"))

@@ -131,7 +131,7 @@ def test_an_outcome_check_stands_on_the_page_of_its_episode(client, archive, epi
     env = Checked(task)
     recorder = archive.recorder(task, env, seed=5, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=5))
-    recorder.step(0, env.step(0), clock_us=0)
+    recorder.step({"player": 0}, env.step({"player": 0}), clock_us=0)
     checked = archive.seal(recorder.finish("quit"))
     assert checked.outcome_check == {"success": False, "in_view": True, "num_cells": 7}
     assert archive.get(checked.id).statistics["automatic_in_view"] == 1
@@ -391,8 +391,8 @@ def test_rewards_that_are_not_finite_are_shown_plainly_and_leave_every_answer_js
     recorder = archive.recorder(task, env, seed=5, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=5))
     for step, reward in enumerate((1.0, np.nan, np.inf, 1e300, -1e300, 2.0)):
-        observation, _, _, _, info = env.step(0)
-        recorder.step(0, (observation, reward, False, False, info), clock_us=step * 20_000)
+        observations, _, _, _, info = env.step({"player": 0})
+        recorder.step({"player": 0}, (observations, {"player": reward}, False, False, info), clock_us=step * 20_000)
     odd = archive.seal(recorder.finish("quit"))
     page = client.get(f"/episodes/{odd.id}").text
     assert '<dt>Score</dt><dd class="num">2</dd>' in page

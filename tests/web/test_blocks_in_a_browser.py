@@ -277,7 +277,7 @@ def test_planks_a_table_and_a_pickaxe_are_made_with_the_mouse(page, archive, sit
     env = make(with_small_pictures(episode.task))
     _, info = env.reset(seed=episode.seed)
     for action in episode.actions():
-        info = env.step(action)[-1]
+        info = env.step({"player": action})[-1]
     env.close()
     assert info["counts"]["crafted"] == {"oak_planks": 12, "crafting_table": 1, "stick": 4, "wooden_pickaxe": 1}
     assert info["inventory"] == {"oak_planks": 3, "stick": 2, "wooden_pickaxe": 1}

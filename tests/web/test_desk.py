@@ -15,7 +15,7 @@ from interplay.cli import _run
 from interplay.play.connections.tokens import operator_token
 from interplay.play.server import PlayServer
 from interplay.record import Verdict
-from interplay.record.collected import AGENTS, Collected, Hours
+from interplay.record.summary import AGENTS, Hours, Summary
 from interplay.store import Enrolment, EpisodeRow, EpisodeStatistic, Participant, PayEvent, PlaySession, StudyRow, studies
 from interplay.study.definition import find_study
 from interplay.tasks import find
@@ -205,7 +205,7 @@ def test_money_is_what_the_ledger_says(operator, archive, capsys):
 
 
 def test_quality_and_what_was_collected(operator, archive, capsys):
-    Collected(archive).note([Verdict("game-0", False, 7, "the picture differs", True), Verdict("game-1", True, None, "", True)])
+    Summary(archive).note([Verdict("game-0", False, 7, "the picture differs", True), Verdict("game-1", True, None, "", True)])
     page = text_of(operator.get("/desk/quality"))
     assert "verified and equal 1 verified and different 1 not verified yet 2" in page
     assert "game-0 : from step 7 on: the picture differs" in page

@@ -12,6 +12,7 @@ import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.connections.tokens import operator_token
+from interplay.record.clips import film
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 
@@ -23,7 +24,7 @@ def archive(tmp_path):
     """An agent has played both held-out seeds."""
     archive = interplay.record.open(tmp_path / "data")
     for seed in TASK.held_out_seeds:
-        archive.video(rollout(archive, TASK, find_agent("random", archive), seed, rng=np.random.default_rng(seed)))
+        film(archive, rollout(archive, TASK, find_agent("random", archive), seed, rng=np.random.default_rng(seed)).id)
     with archive.database.write() as session:
         admit(session, name="random", task=TASK.id, kind="agent", now=datetime.now(UTC))
     yield archive

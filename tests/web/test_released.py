@@ -176,10 +176,10 @@ def test_a_process_killed_at_any_byte_goes_on(ours, address, token, tmp_path):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "INTERPLAY_TOKEN": token}
     code = f"""
 import os, signal, sys
-import interplay.record.exchange.http_resume as line
-line._CHUNK_BYTES = 512
+from interplay.record.exchange import http_resume
+http_resume._CHUNK_BYTES = 512
 left = [int(sys.argv[1])]
-came = line.Line.file
+came = http_resume.Line.file
 def counted(self, path, part, size, told):
     def tell(done):
         left[0] -= 1
@@ -187,7 +187,7 @@ def counted(self, path, part, size, told):
             os.kill(os.getpid(), signal.SIGKILL)
         told(done)
     return came(self, path, part, size, tell)
-line.Line.file = counted
+http_resume.Line.file = counted
 from interplay.cli import main
 main(["episodes", "pull", {address!r}, "--data", {str(data)!r}, "--json"])
 """

@@ -7,7 +7,7 @@ it worked. So a player of a task reads as the list of things it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import pairwise, product
 from typing import Any, cast
 
@@ -16,13 +16,9 @@ import numpy as np
 from blockworld import REACH, Action, Position, World, is_replaceable, mob_in_front, target
 from blockworld.grid import physics
 from blockworld.registry import NUM_BOXES, best_tool, item_named, name_of, properties_of
+from interplay.agents.skills.cursor import MOST_TURN, Acts, fetch
 from interplay.agents.skills.navigation import CLIMBED, PASSABLE, STANDABLE, Routes
 
-Acts = Generator[Action, None, bool]
-"""Ticks of play, and whether what was meant came about."""
-
-MOST_TURN = 15.0
-"""Degrees a step, so that it looks as if a hand turned."""
 USED = (
     "_door",
     "_fence_gate",
@@ -467,10 +463,8 @@ class Body:
         if slot is None:
             return False
         if slot >= 9:
-            from interplay.agents.skills.crafts import fetch
-
             free = (n for n in range(9) if (stack := me.slots[n]) is None or stack.item not in self.kept)
-            if not (yield from fetch(self, slot, next(free, me.hotbar))):
+            if not (yield from fetch(self.world, slot, next(free, me.hotbar))):
                 return False
             return me.in_hand is not None and me.in_hand.item == item
         yield Action(hotbar=slot + 1)

@@ -11,7 +11,7 @@ from blockworld import ATTACK_REACH, NUM_OFFERS_SHOWN, Action, mob_in_front
 from blockworld import body as size_of
 from blockworld.registry import ITEM, ITEMS, item_named, trades
 from interplay.agents.skills.body import Acts, Body
-from interplay.agents.skills.crafts import click, close
+from interplay.agents.skills.cursor import click, close
 from interplay.agents.skills.reaching import Eye, spots
 
 _HIT_FROM = ATTACK_REACH - 0.3
@@ -125,11 +125,11 @@ def trade(body: Body, villager: int, wanted: Callable[[trades.Offer], bool], tim
     if index is not None:
         below = max(0, index - NUM_OFFERS_SHOWN + 1)
         if below:
-            yield from click(body, "scroll", 1, times=below)
+            yield from click(body.world, "scroll", 1, times=below)
         for _ in range(times):
             uses = offers[index]["uses"]
-            yield from click(body, "option", index - below)
-            yield from click(body, "result")
+            yield from click(body.world, "option", index - below)
+            yield from click(body.world, "result")
             taken += offers[index]["uses"] > uses
-    yield from close(body)
+    yield from close(body.world)
     return taken == times

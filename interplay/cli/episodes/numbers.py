@@ -18,9 +18,9 @@ def collected(
 
     Try:  interplay episodes collected --json
     """
-    from interplay.record.collected import Collected
+    from interplay.record.summary import Summary
 
-    hours = Collected(open_archive(data, database, must_exist=True)).hours(study)
+    hours = Summary(open_archive(data, database, must_exist=True)).hours(study)
     rows = [(one.day, one.task, one.channel, f"{one.hours:.2f}", one.num_episodes) for one in hours]
     text: Any = table(["day", "task", "channel", "#hours", "#episodes"], rows) if rows else "Nothing has been recorded yet."
     emit([one._asdict() for one in hours], as_json=as_json, text=text)
@@ -35,9 +35,9 @@ def quality(
     """
     from rich.console import Group
 
-    from interplay.record.collected import Collected
+    from interplay.record.summary import Summary
 
-    found = Collected(open_archive(data, database, must_exist=True)).quality(study)
+    found = Summary(open_archive(data, database, must_exist=True)).quality(study)
     document = {
         "measures": {name: {task: one._asdict() for task, one in spreads.items()} for name, spreads in found.measures.items()},
         "outcomes": found.outcomes,

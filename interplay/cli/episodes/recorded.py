@@ -155,14 +155,14 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
-    from interplay.record.collected import Collected
+    from interplay.record.summary import Summary
 
     if bool(episode_ids) == every:
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
     verdicts = _verify_many(episodes)
-    Collected(archive).note(verdicts)
+    Summary(archive).note(verdicts)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
         "episodes": [asdict(verdict) for verdict in verdicts],

@@ -17,7 +17,7 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import minerl_actions
-from interplay.envs.base import EnvError, Frame, NotInstalledError, PlayableEnv
+from interplay.envs.base import EnvError, Frame, NotInstalledError, PlayableEnv, require_actions
 from interplay.tasks import Task
 
 WIDTH, HEIGHT = 640, 360
@@ -58,8 +58,10 @@ class MinecraftEnv(PlayableEnv):
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.observation_space = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (HEIGHT, WIDTH, 3), np.uint8)})
-        self.action_space = minerl_actions.action_space()
+        self._seat = task.seats[0]
+        seen = gymnasium.spaces.Dict({"pov": gymnasium.spaces.Box(0, 255, (HEIGHT, WIDTH, 3), np.uint8)})
+        self.observation_space = gymnasium.spaces.Dict({self._seat: seen})
+        self.action_space = gymnasium.spaces.Dict({self._seat: minerl_actions.action_space()})
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
         self._num_steps = 0
@@ -90,7 +92,7 @@ class MinecraftEnv(PlayableEnv):
         self._over = False
         return self._observation(), answer.info
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
         """Play a twentieth of a second.
 
         Raises:
@@ -99,12 +101,14 @@ class MinecraftEnv(PlayableEnv):
         """
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
-        pressed = minerl_actions.read(action)
+        require_actions(self.task, action, (self._seat,))
+        pressed = minerl_actions.read(action[self._seat])
         self._num_steps += 1
         answer = self._ask(self._advance, pressed)
         truncated = answer.truncated or self._num_steps >= self.task.max_steps
         self._over = answer.terminated or truncated
-        return self._observation(), float(answer.reward), answer.terminated, truncated, answer.info
+        rewards = {self._seat: float(answer.reward)}
+        return self._observation(), rewards, answer.terminated, truncated, answer.info
 
     def _ask(self, call: Callable[[Any], Answer], argument: Any) -> Answer:
         """The game's answer with a checked picture; a game that fails is closed, and the episode is over."""
@@ -128,7 +132,7 @@ class MinecraftEnv(PlayableEnv):
         return answer
 
     def _observation(self) -> dict[str, Any]:
-        return {"pov": self.view().pixels}
+        return {self._seat: {"pov": self.view().pixels}}
 
     def view(self) -> Frame:
         """What the player sees, uint8, shape (360, 640, 3)."""
@@ -137,7 +141,6 @@ class MinecraftEnv(PlayableEnv):
         return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """As `view`."""
         return self.view().pixels
 
     def versions(self) -> dict[str, str]:

@@ -29,7 +29,7 @@ from blockworld.registry import ITEMS_BY_NAME
 from blockworld.render import MOST_GAMMA, hud
 from blockworld.scene import SceneEncoder, Shared, generated_land, static_tables
 from interplay.envs import backends, minerl_actions
-from interplay.envs.base import EnvError, Frame, PlayableEnv
+from interplay.envs.base import EnvError, Frame, PlayableEnv, require_actions
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
 from interplay.envs.voxel.origin import ready
@@ -89,10 +89,9 @@ def _refusals_of_the_world(where: str = "") -> Iterator[None]:
 class VoxelEnv(PlayableEnv):
     """One task in the block world, with a player for each of its seats.
 
-    With one seat this is a Gymnasium environment as any other. With several, actions, observations and rewards are mappings by
-    seat, and what is known of a player has the name `<seat>.<name>` in the info. All have the first items of the task; its
-    commands are those of the first. Who died or said "done" acts no more, and `info["seats_done"]` lists them; the episode ends
-    when all are. `view()` shows what the players see side by side.
+    With several seats, what is known of a player has the name `<seat>.<name>` in the info. All have the first items of the
+    task; its commands are those of the first. Who died or said "done" acts no more, and `info["seats_done"]` lists them; the
+    episode ends when all are. `view()` shows what the players see side by side.
 
     Raises:
         NotFoundError: For an option, item or kind of land that does not exist.
@@ -125,11 +124,8 @@ class VoxelEnv(PlayableEnv):
             one = gymnasium.spaces.Box(0, MOST_ITEMS, (), np.int32)
             seen["inventory"] = gymnasium.spaces.Dict(dict.fromkeys(_ITEMS, one))
         self._is_single = len(task.seats) == 1
-        observed, acted = gymnasium.spaces.Dict(seen), minerl_actions.action_space()
-        if not self._is_single:
-            observed = gymnasium.spaces.Dict(dict.fromkeys(task.seats, observed))
-            acted = gymnasium.spaces.Dict({seat: minerl_actions.action_space() for seat in task.seats})
-        self.observation_space, self.action_space = observed, acted
+        self.observation_space = gymnasium.spaces.Dict(dict.fromkeys(task.seats, gymnasium.spaces.Dict(seen)))
+        self.action_space = gymnasium.spaces.Dict({seat: minerl_actions.action_space() for seat in task.seats})
         self.render_mode = "rgb_array"
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(task.frame_rate_hz)}
         self._full_size: tuple[int, int] = (width, height)
@@ -206,36 +202,27 @@ class VoxelEnv(PlayableEnv):
         self._earned, self._done = {seat: set() for seat in self.task.seats}, set()
         return self._observation(), self._info()
 
-    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second: with an action, or with several seats a mapping seat -> action.
+    def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
+        """Play a twentieth of a second.
 
         Raises:
             EnvError: For an unknown key, an invalid value, a camera that is not a pair of finite degrees, a seat without an
                 action, or an episode that has ended; the world is as it was.
         """
         rewards, terminated, truncated = self._play(action)
-        reward = rewards[self.task.seats[0]] if self._is_single else rewards
-        return self._observation(), reward, terminated, truncated, self._info()
+        return self._observation(), rewards, terminated, truncated, self._info()
 
-    def step_unseen(self, action: Mapping[str, Any]) -> tuple[Any, bool, bool, dict[str, Any]]:
+    def step_unseen(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool, dict[str, Any]]:
         """As `step` without the picture, which takes most of its time."""
-        rewards, terminated, truncated = self._play(action)
-        return rewards[self.task.seats[0]] if self._is_single else rewards, terminated, truncated, self._info()
+        return *self._play(action), self._info()
 
     def _play(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool]:
         """Rewards by seat, terminated and truncated of a step."""
         world, seats = self.world, self.task.seats
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
-        if self._is_single:
-            actions = [to_world(action)]
-        else:
-            missing = [seat for seat in seats if seat not in action]
-            if missing:
-                raise EnvError(
-                    f"task {self.task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}"
-                )
-            actions = [Action() if seat in self._done else to_world(action[seat]) for seat in seats]
+        require_actions(self.task, action, seats)
+        actions = [Action() if seat in self._done else to_world(action[seat]) for seat in seats]
         says_done = [
             self._options["esc_ends"] and keys.esc and screen is None
             for keys, screen in zip(actions, world.screens, strict=True)
@@ -261,8 +248,7 @@ class VoxelEnv(PlayableEnv):
         return rewards, terminated, truncated
 
     def _observation(self) -> dict[str, Any]:
-        seen = {seat: self._seen_by(seat) for seat in self.task.seats}
-        return seen[self.task.seats[0]] if self._is_single else seen
+        return {seat: self._seen_by(seat) for seat in self.task.seats}
 
     def _seen_by(self, seat: str) -> dict[str, Any]:
         # Whoever writes into the picture must not change what is recorded.

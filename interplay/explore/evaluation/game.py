@@ -125,7 +125,7 @@ class Game:
                 return "you died" if self.env.world.player.dead else "the game is over"
 
     def _step(self, action: Mapping[str, Any]) -> None:
-        space = self.env.action_space
+        space = self.env.action_space[self._seat]
         whole = {name: np.zeros(2, np.float32) if name == "camera" else 0 for name in space.spaces} | action  # type: ignore[attr-defined]
         self._info = self._episode.step({self._seat: whole}).info
         self._watch.look(self.num_steps)

@@ -20,7 +20,8 @@ from blockworld.registry import ITEMS_BY_NAME as ITEMS
 from blockworld.registry import MOBS, crafting, item_named, smelting
 from interplay.agents.skills import mobs
 from interplay.agents.skills.body import Acts, Body
-from interplay.agents.skills.crafts import close, craft, put, smelt, take
+from interplay.agents.skills.crafts import craft, put, smelt, take
+from interplay.agents.skills.cursor import close
 from interplay.agents.skills.reaching import come_to, nearest, place_at
 from interplay.errors import InterplayError, unknown_name
 from interplay.explore import facts
@@ -313,7 +314,7 @@ def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def doing(world: World, name: str, arguments: Mapping[str, Any], *, seed: int) -> Doing:
     """A macro as ticks of play, from arguments that were `read`; an open screen is closed first."""
     hands = Hands(world, seed)
-    yield from close(hands.body)
+    yield from close(hands.body.world)
     return (yield from MACROS[name].run(hands, **arguments))
 
 

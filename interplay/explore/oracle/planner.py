@@ -11,7 +11,8 @@ import numpy as np
 from blockworld import EYE_HEIGHT, Action, Position, Stack, World, is_replaceable
 from blockworld.registry import MOBS, NUM_BOXES, block_of, blocks, crafting, items, smelting, speed_on
 from interplay.agents.skills.body import Acts, Body
-from interplay.agents.skills.crafts import close, craft, smelt, take
+from interplay.agents.skills.crafts import craft, smelt, take
+from interplay.agents.skills.cursor import close
 from interplay.agents.skills.mobs import fight, pick_up, trade, use_on
 from interplay.agents.skills.reaching import AROUND, Eye, boxed, come_to, digging, nearest, place_at, set_down, spots
 from interplay.explore.oracle.sources import Sources
@@ -92,7 +93,7 @@ class Planner:
         }
         done = True
         for rule in sorted(rules, key=lambda rule: list(of_type).index(rule.type)):
-            yield from close(self.body)
+            yield from close(self.body.world)
             done = (yield from of_type[rule.type](rule.params)) and done
         return done
 
@@ -284,7 +285,7 @@ class Planner:
         if event != "talked_to" and (item is None or not (yield from self.obtain(item, number))):
             return self._lack(item or next(iter(sorted(able)), f"a way to have {name} {event}"))
         for mob in self.sources.mobs(name)[: 6 * number]:
-            yield from close(body)
+            yield from close(body.world)
             yield from use_on(body, mob, item)
             if counts.get(event, {}).get(name, 0) > before:
                 return True

@@ -136,9 +136,12 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
         created_at=None if name is None else name.time,
         why_not=_UNPROVED,
         steps=_Steps(stream),
-        observations=lambda: _Pictures(stream),
+        observations=lambda: _Pictures(stream, seat),
         look=lambda: lambda *_: False,
-        spaces=Spaces(minerl_actions.action_space(), gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)),
+        spaces=Spaces(
+            gymnasium.spaces.Dict({seat: minerl_actions.action_space()}),
+            gymnasium.spaces.Dict({seat: gymnasium.spaces.Box(0, 255, (height, width, 3), np.uint8)}),
+        ),
         observes_view=True,
     )
 
@@ -230,5 +233,9 @@ class _Steps(Sequence):
 class _Pictures(_Steps):
     """The pictures as `Brought` has them."""
 
+    def __init__(self, stream: _Stream, seat: str) -> None:
+        super().__init__(stream)
+        self._seat = seat
+
     def __getitem__(self, step: Any) -> Any:
-        return self._stream.picture(step)
+        return {self._seat: self._stream.picture(step)}

@@ -36,7 +36,6 @@ class GuardedHttpProtocol(HttpToolsProtocol):
     _body_bytes = 0  # in this window
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a connection, or refuse it."""
         super().connection_made(cast(asyncio.Transport, transport))
         if len(self.connections) > MAX_CONNECTIONS:
             self._refuse(503, f"this server has {MAX_CONNECTIONS} connections open; try again in a minute")
@@ -48,7 +47,6 @@ class GuardedHttpProtocol(HttpToolsProtocol):
             self._wait(HEAD_TIMEOUT_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
         self._stop_waiting()
         super().connection_lost(exc)
 
@@ -67,33 +65,28 @@ class GuardedHttpProtocol(HttpToolsProtocol):
     # What the parser finds
 
     def on_message_begin(self) -> None:
-        """The first byte of a request."""
         super().on_message_begin()
         self._has_begun = True
         self._wait(HEAD_TIMEOUT_S)
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
         self._pending_bytes = self._body_bytes = 0
         self._in_body = True
         self._wait(BODY_WINDOW_S)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body."""
         self._pending_bytes = 0
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
         self._pending_bytes = 0
         self._in_body = self._has_begun = False
         self._stop_waiting()
         super().on_message_complete()
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection over."""
         self._stop_waiting()
         super().handle_websocket_upgrade()
 

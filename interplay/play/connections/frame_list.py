@@ -41,7 +41,6 @@ class FrameList:
         self._put(head + payload)
 
     def add_land(self, payload: bytes) -> None:
-        """Append a part of the land."""
         self._put(pack_header(LAND_FRAME, 0, 0, 0, 0, 0, 0.0) + payload)
 
     def _head(self, step: int) -> tuple[int, float, int]:
@@ -56,7 +55,6 @@ class FrameList:
 
     @property
     def body(self) -> bytes:
-        """All messages, joined."""
         return b"".join(self._parts)
 
     @property

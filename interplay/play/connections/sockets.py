@@ -45,7 +45,6 @@ class _SmallMessages(ServerProtocol):
     _window_end, _num_frames = 0.0, 0
 
     def recv_frame(self, frame: Frame) -> None:
-        """Take a frame in."""
         now = time.monotonic()
         if now >= self._window_end:
             self._window_end, self._num_frames = now + 1.0, 0
@@ -55,7 +54,6 @@ class _SmallMessages(ServerProtocol):
         super().recv_frame(frame)
 
     def fail(self, code: CloseCode | int, reason: str = "") -> None:
-        """Fail the connection."""
         if code == CloseCode.MESSAGE_TOO_BIG:
             code, reason = wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes"
         elif reason == _TOO_MANY:
@@ -79,7 +77,6 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         self.conn = _SmallMessages(max_size=wire.MAX_MESSAGE_BYTES, logger=logging.getLogger("uvicorn.error"))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Set up the connection."""
         super().connection_made(transport)
         stream = cast(asyncio.Transport, transport)
         stream.set_write_buffer_limits(high=0)
@@ -136,7 +133,6 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             super().handle_bytes(event)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes in."""
         if self._draining:
             return
         super().data_received(data)

@@ -74,7 +74,8 @@ class FrameHeader(NamedTuple):
 
 
 class PlayerInput(NamedTuple):
-    """What a player holds down and how far they turned: bit i of `buttons` is button i.
+    """What a player holds down and how far they turned: bit i of `buttons` is button i. It is read once, from the player's
+    message, and stays this record until a step uses it.
 
     Attributes:
         painted_step: The newest frame on their screen.
@@ -84,6 +85,8 @@ class PlayerInput(NamedTuple):
         press: (buttons, number): a press of these buttons, and how many presses there were with it since the welcome; None in a
             message that tells of none.
         pointed: (x, y), the values that the pointer asks for, finite; None in a message that tells of none.
+        pressed: The buttons that it presses, of which the seat has not heard before; known once the seat has read it.
+        received_us: When the server received it, microseconds since 1970; known once the seat has read it.
     """
 
     buttons: int
@@ -93,6 +96,8 @@ class PlayerInput(NamedTuple):
     look: tuple[float, float] | None = None
     press: tuple[int, int] | None = None
     pointed: tuple[float, float] | None = None
+    pressed: int = 0
+    received_us: int = 0
 
 
 class ProtocolError(ValueError):

@@ -13,8 +13,8 @@ from interplay.play.connections import wire
 from interplay.play.games.closing import Closing
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.hosting import Hosting
+from interplay.play.games.interfaces import GameServer
 from interplay.play.games.lobby import Lobby
-from interplay.play.games.parts import GameServer
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover
@@ -99,7 +99,6 @@ class Game:
 
     @property
     def holds_world(self) -> bool:
-        """As `Hosting.holds_world`."""
         return self.hosting.holds_world
 
     @property
@@ -169,12 +168,10 @@ class Game:
         """A player holds other buttons, or gives a sign of life."""
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
-        kind, first, second, pressed = seat.read(message)
-        if self.task.takes_turns and pressed and self.state is State.PLAYING:
+        held = seat.read(message, time.time_ns() // 1000)
+        if self.task.takes_turns and held.pressed and self.state is State.PLAYING:
             self.wait_for_player(seat)
-        received_us = time.time_ns() // 1000
-        head = message.buttons, message.painted_step, message.client_ms, received_us
-        self.hosting.send(seat, ToWorker.INPUT, pack_input(*head, kind, first, second, pressed))
+        self.hosting.send(seat, ToWorker.INPUT, pack_input(held))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         """A player's page says something."""
@@ -295,7 +292,6 @@ class Game:
     # The worker's side
 
     def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
-        """Pass a frame on."""
         seat = self.seats[seat_index]
         if seat.connection is not None and seat.is_welcomed:
             seat.connection.send_frame(message, last=last)
@@ -306,7 +302,6 @@ class Game:
         self.watchers.picture(seat_index, message)
 
     def on_text(self, seat_index: int, message: str) -> None:
-        """Pass a JSON message on."""
         seat = self.seats[seat_index]
         seat.note(message)
         self.watchers.text(seat_index, message)
@@ -316,7 +311,6 @@ class Game:
             seat.pass_on(message)
 
     def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
-        """The worker reports."""
         match event:
             case channel.Preparing(share):
                 text = f"Compiling the block world, once: {round(100 * share)} %"
@@ -344,7 +338,6 @@ class Game:
                 self._fail(code, message)
 
     def on_orphaned(self) -> None:
-        """Its worker died."""
         message = self.hosting.lost()
         if message is not None:
             self._fail("world_failed", message, has_worker=False)
@@ -511,7 +504,6 @@ class Game:
         self.hosting.leave()
 
     def stop_timers(self) -> None:
-        """Wait for nothing any more."""
         self.lobby.stop()
         if self._restoring is not None:
             self._restoring.cancel()

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 from interplay.envs import backends
-from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
 from interplay.play.workers import channel
@@ -66,7 +66,6 @@ class Hosting:
     # To a worker
 
     def open(self) -> None:
-        """Make the world."""
         task = self._game.task
         self._is_counted = self._is_counted and not self.is_drawn_here
         # Drawn or not, a game begins soonest in the worker that was made ready for it.
@@ -112,7 +111,6 @@ class Hosting:
         link.command(game.number, command)
 
     def opened(self) -> None:
-        """The worker has the world."""
         self.is_opened, self.is_moving = True, False
 
     # From a worker
@@ -181,7 +179,6 @@ class Hosting:
     # Messages
 
     def send(self, seat: Seat, kind: ToWorker, payload: bytes = b"") -> None:
-        """Pass something of a player's on."""
         if self.link is not None and seat.last_words is None:
             self.link.send(self._game.number, kind, payload, seat=seat.index)
 

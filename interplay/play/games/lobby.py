@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from interplay.play.games.closing import unplayed
-from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import UNBEGUN, State
 from interplay.play.games.takeover import Takeover
@@ -175,7 +175,6 @@ class Lobby:
     # The beginning
 
     def ready(self, seat: Seat) -> None:
-        """A player has said start."""
         seat.is_ready = True
         self.begin_when_all_are_ready()
         self.tell()
@@ -210,7 +209,6 @@ class Lobby:
             self._begins_when_opened = True
 
     def opened(self) -> None:
-        """The world is there."""
         if self._begins_when_opened:
             self._begin()
 
@@ -220,7 +218,6 @@ class Lobby:
             self._game.start_clock()
 
     def stop(self) -> None:
-        """No countdown runs any more."""
         self._begins_when_opened = False
         if self._timer is not None:
             self._timer.cancel()

@@ -140,8 +140,8 @@ class Seat:
             setattr(self, name, theirs)
             setattr(other, name, ours)
 
-    def read(self, message: wire.PlayerInput) -> tuple[int, float, float, int]:
-        """What an input message says beside the buttons that are held: its kind, its two numbers, and which buttons it presses.
+    def read(self, message: wire.PlayerInput, received_us: int) -> wire.PlayerInput:
+        """An input message with what it presses, and when it came.
 
         A press that was told before, by its number, presses nothing. Messages without a number press what was not held before.
         """
@@ -152,10 +152,7 @@ class Seat:
         else:
             pressed = message.buttons & ~self._held
         self._held = message.buttons
-        for kind, numbers in ((wire.TURNED, message.turn), (wire.LOOKED, message.look), (wire.POINTED, message.pointed)):
-            if numbers is not None:
-                return kind, *numbers, pressed
-        return wire.HELD, 0.0, 0.0, pressed
+        return message._replace(press=None, pressed=pressed, received_us=received_us)
 
     def lose(self, connection: Connection) -> bool:
         """A socket is gone; returns whether it was the one that sat here."""
@@ -202,7 +199,6 @@ class Seat:
         self._timer = asyncio.get_running_loop().call_later(seconds, give_up, self)
 
     def stop_waiting(self) -> None:
-        """They have."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

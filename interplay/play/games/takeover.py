@@ -11,7 +11,7 @@ import secrets
 from typing import Any
 
 from interplay.play.connections import wire
-from interplay.play.games.parts import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import BEGUN, OVER
 from interplay.play.partners.driving import NOBODY

@@ -55,7 +55,6 @@ class Watcher:
         self.step: int | None = None
 
     def wait(self) -> None:
-        """Begin anew."""
         self.waits, self.step = True, None
 
     def send(self, message: bytes, *, last: bool = False) -> bool:
@@ -84,7 +83,6 @@ class Watchers:
         self._ask(seat.index)
 
     def remove(self, seat: Seat, watcher: Watcher) -> None:
-        """They have gone."""
         watchers = self._of_seat.get(seat.index, [])
         if watcher in watchers:
             watchers.remove(watcher)
@@ -147,7 +145,6 @@ class Watchers:
                 watcher.connection.send_text(message)
 
     def end(self) -> None:
-        """The game is over."""
         for watchers in self._of_seat.values():
             for watcher in watchers:
                 watcher.connection.send_text(wire.text("ended"))

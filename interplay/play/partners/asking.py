@@ -56,7 +56,6 @@ class Helper:
 
     @property
     def readable(self) -> list[socket.socket]:
-        """What to wait for."""
         return [] if self._socket is None else [self._socket]
 
     @property
@@ -65,14 +64,12 @@ class Helper:
         return [] if self._socket is None or not self._unsent else [self._socket]
 
     def add(self, driver: HelperDriver) -> None:
-        """An agent wants to begin."""
         self._drivers[driver.key] = driver
         self.connect(now_us())
         if self._socket is not None:
             driver.begin()
 
     def remove(self, driver: HelperDriver) -> None:
-        """An agent has left."""
         if self._drivers.get(driver.key) is driver:
             del self._drivers[driver.key]
             self.send(driver.key, ToDecider.LEAVE)
@@ -260,7 +257,6 @@ class HelperDriver:
         self._ask(step, due_us)
 
     def leave(self) -> None:
-        """Nobody asks any more."""
         self._helper.remove(self)
 
     def _ask(self, step: int, due_us: int) -> None:

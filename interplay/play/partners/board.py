@@ -33,7 +33,6 @@ class Board:
         return (self._num - 1) % _MAX_AGENTS
 
     def mark(self, place: int, *, is_busy: bool) -> None:
-        """An agent begins or ends something."""
         self._flags[place] = is_busy
 
 

@@ -66,7 +66,6 @@ class Decider:
             self._link.command(0, messages.Load(agent))
 
     async def stop(self) -> None:
-        """End the process."""
         self._is_stopping = True
         if self._running is not None:
             self._running.cancel()

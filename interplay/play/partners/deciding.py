@@ -184,7 +184,6 @@ class Player:
                 self._work.changed.notify()
 
     def leave(self, key: Key) -> None:
-        """Forget a seat."""
         with self._work.changed:
             self.keys.discard(key)
             self._work.left.append(key)
@@ -345,7 +344,6 @@ class Decider:
         self._player_of: dict[Key, Player] = {}
 
     def run(self) -> None:
-        """Until the web process is gone."""
         alive_at = time.monotonic()
         while True:
             now = time.monotonic()

@@ -89,7 +89,6 @@ class InsideDriver:
         return self._seated.act(), decided_on(self._seen_step)
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look."""
         with as_agents_see(self._world):
             self._seated.see(info)
 
@@ -207,7 +206,6 @@ class Driving:
         self._tell(self._seats.index(seat), AgentLost(driver.agent, reason_of(error)))
 
     def close(self) -> None:
-        """The episode is over."""
         for seat in self._seats:
             self._leave(seat)
 

@@ -69,7 +69,6 @@ def pack_question(step: int, asked_us: int, due_us: int, observation: bytes) -> 
 
 
 def unpack_question(payload: bytes) -> tuple[int, int, int, memoryview]:
-    """The inverse."""
     return (*_QUESTION.unpack_from(payload), memoryview(payload)[_QUESTION.size :])
 
 
@@ -79,7 +78,6 @@ def pack_answer(step: int, decision: bytes) -> bytes:
 
 
 def unpack_answer(payload: bytes) -> tuple[int, memoryview]:
-    """The inverse."""
     return _ANSWER.unpack_from(payload)[0], memoryview(payload)[_ANSWER.size :]
 
 

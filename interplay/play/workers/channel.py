@@ -14,16 +14,29 @@ from typing import Any
 
 import msgspec
 
+from interplay.play.connections import wire
 from interplay.record import Owner, PaintedPicture
 
 _HEAD = struct.Struct("<IHHI")
 _INPUT = struct.Struct("<IIdQBffI")
 
-pack_input = _INPUT.pack
-"""(buttons, painted step, client ms, received us, kind of input, two numbers, pressed buttons) -> payload of `ToWorker.INPUT`.
 
-The numbers are degrees of a turn or a look, (pitch, yaw), or what the pointer asks for, (x, y)."""
-unpack_input = _INPUT.unpack
+def pack_input(held: wire.PlayerInput) -> bytes:
+    """The payload of `ToWorker.INPUT`, of what a seat has read."""
+    kind, pair = wire.HELD, (0.0, 0.0)
+    if held.turn is not None:
+        kind, pair = wire.TURNED, held.turn
+    elif held.look is not None:
+        kind, pair = wire.LOOKED, held.look
+    elif held.pointed is not None:
+        kind, pair = wire.POINTED, held.pointed
+    return _INPUT.pack(held.buttons, held.painted_step, held.client_ms, held.received_us, kind, *pair, held.pressed)
+
+
+def unpack_input(payload: bytes) -> wire.PlayerInput:
+    buttons, painted_step, client_ms, received_us, kind, first, second, pressed = _INPUT.unpack(payload)
+    turn, look, pointed = ((first, second) if kind == one else None for one in (wire.TURNED, wire.LOOKED, wire.POINTED))
+    return wire.PlayerInput(buttons, painted_step, client_ms, turn, look, None, pointed, pressed, received_us)
 
 
 class ToWorker(IntEnum):
@@ -473,12 +486,10 @@ def pack(number: int, kind: int, payload: bytes, *, seat: int = 0) -> bytes:
 
 
 def pack_command(number: int, command: Command, *, seat: int = 0) -> bytes:
-    """One message to a child."""
     return pack(number, ToWorker.COMMAND, encode(command), seat=seat)
 
 
 def pack_event(number: int, event: Event, *, seat: int = 0) -> bytes:
-    """One message of a child."""
     return pack(number, ToWeb.EVENT, encode(event), seat=seat)
 
 

@@ -136,7 +136,6 @@ class Lateness:
         self.counts = counts if counts is not None else [0] * (self.BINS + 1)
 
     def add(self, late_us: int) -> None:
-        """Count one."""
         index = late_us // 100
         self.counts[0 if index < 0 else index if index < self.BINS else self.BINS] += 1
 

@@ -103,7 +103,6 @@ class LiveEpisode:
 
     @property
     def step(self) -> int:
-        """Steps played."""
         return self.episode.num_steps
 
     @property
@@ -246,35 +245,18 @@ class LiveEpisode:
         seat.change_hands(self.step, to_person=True)
         self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
 
-    def input(
-        self,
-        seat: LiveSeat,
-        buttons: int,
-        painted_step: int,
-        client_ms: float,
-        received_us: int,
-        kind: int = wire.HELD,
-        first: float = 0.0,
-        second: float = 0.0,
-        pressed: int = 0,
-    ) -> None:
-        """What a player holds from now on. One who says they painted what was never made counts as having painted the newest
-        frame. The numbers are what the kind of message says: a turn; where the player looks, in which buttons that turn have
-        their part already; or what the pointer asks for. `pressed` matters where the world waits for its players."""
-        painted_step = min(painted_step, self.step)
+    def input(self, seat: LiveSeat, held: wire.PlayerInput) -> None:
+        """What a player holds from now on. Players who say they painted what was never made count as having painted the newest
+        frame. A look has the part of buttons that turn already. `pressed` matters where the world waits for its players."""
+        painted_step = min(held.painted_step, self.step)
         seat.acknowledge(painted_step)
         if not self.running or self.driving.has_agent(seat.name):
             return
-        if kind == wire.LOOKED:
-            buttons &= ~self._turn_mask
-        turn = (first, second) if kind == wire.TURNED else (0.0, 0.0)
-        seat.input(buttons, painted_step, client_ms, received_us, *turn)
-        if kind == wire.LOOKED:
-            seat.look(first, second, painted_step)
-        elif kind == wire.POINTED:
-            seat.pointed = first, second
+        buttons = held.buttons if held.look is None else held.buttons & ~self._turn_mask
+        held = held._replace(buttons=buttons, painted_step=painted_step)
+        seat.input(held)
         if self.takes_turns:
-            seat.press(pressed)
+            seat.press(held)
 
     def catch_up(self, seat: LiveSeat, now_us: int) -> None:
         """Where the world waits for its players: send one of them the picture that they were too slow for. No step comes by

@@ -85,12 +85,12 @@ class LiveSeat:
         self._send = send
         self._buttons = self._taps = 0
         self._pitch = self._yaw = 0.0
-        self._presses: deque[tuple[int, int, tuple[int, float, int] | None]] = deque()
+        self._presses: deque[wire.PlayerInput] = deque()
         self.pointed = 0.0, 0.0
         self.sent_step = -1
         self.is_watched = False
         self._watched_us, self._watched_step = 0, -1
-        self._new_input: tuple[int, float, int] | None = None
+        self._new_input: wire.PlayerInput | None = None
         self._made_us: dict[int, int] = {}
         self._latencies_ms: deque[float] = deque(maxlen=32)
         self._is_held = False
@@ -120,21 +120,26 @@ class LiveSeat:
         while waiting and waiting[0] <= painted_step:
             waiting.popleft()
 
-    def input(self, buttons: int, painted_step: int, client_ms: float, received_us: int, pitch: float, yaw: float) -> None:
+    def input(self, held: wire.PlayerInput) -> None:
         """What the player holds from now on; a press that is over before the next step still counts for that step. Turns add up
-        until a step takes them."""
-        buttons &= self._mask
+        until a step takes them. A look counts for nothing if the player had not yet seen that the world has turned them."""
+        buttons = held.buttons & self._mask
         self._taps |= buttons & ~self._buttons
         self._buttons = buttons
-        self._pitch += pitch
-        self._yaw += yaw
-        self._new_input = (painted_step, client_ms, received_us)
+        if held.turn is not None:
+            self._pitch += held.turn[0]
+            self._yaw += held.turn[1]
+        elif held.look is not None:
+            if held.painted_step >= self._looks_since:
+                self._look = held.look
+        elif held.pointed is not None:
+            self.pointed = held.pointed
+        self._new_input = held
 
-    def press(self, pressed: int) -> None:
+    def press(self, held: wire.PlayerInput) -> None:
         """A press that one step is for, in a task of turns; after too many that wait it counts for nothing."""
-        pressed &= self._mask
-        if pressed and len(self._presses) < MAX_PRESSES:
-            self._presses.append((self._buttons, pressed, self._new_input))
+        if held.pressed & self._mask and len(self._presses) < MAX_PRESSES:
+            self._presses.append(held)
 
     @property
     def has_chosen(self) -> bool:
@@ -145,15 +150,10 @@ class LiveSeat:
         """The buttons of the press that has waited longest, for the step that is made now; none without one. Sets `timing`."""
         self._taps = buttons = 0
         if self._presses:
-            held, pressed, self._new_input = self._presses.popleft()
-            buttons = keys.chosen(held, pressed)
+            self._new_input = held = self._presses.popleft()
+            buttons = keys.chosen(held.buttons & self._mask, held.pressed & self._mask)
         self._take_timing(now_us, buttons)
         return buttons
-
-    def look(self, pitch: float, yaw: float, painted_step: int) -> None:
-        """Where the player wants to look; nothing if they had not yet seen that the world has turned them."""
-        if painted_step >= self._looks_since:
-            self._look = pitch, yaw
 
     def turned(self, step: int) -> None:
         """The world has turned this player's view in this step."""
@@ -169,13 +169,12 @@ class LiveSeat:
     def _take_timing(self, now_us: int, buttons: int) -> None:
         """Set `timing` for the step that is made now."""
         if self._new_input is not None:
-            painted_step, client_ms, received_us = self._new_input
-            self._new_input = None
-            made_us = self._made_us.get(painted_step)
+            held, self._new_input = self._new_input, None
+            made_us = self._made_us.get(held.painted_step)
             latency_ms = None if made_us is None else (now_us - made_us) / 1000
             if latency_ms is not None:
                 self._latencies_ms.append(latency_ms)
-            self.timing = InputTiming(painted_step, client_ms, received_us, buttons, latency_ms)
+            self.timing = InputTiming(held.painted_step, held.client_ms, held.received_us, buttons, latency_ms)
         elif self.timing is not None and self.timing.buttons != buttons:
             self.timing = self.timing._replace(buttons=buttons)
 
@@ -326,7 +325,6 @@ class LiveSeat:
         self._pass_on(head + payload, step, made_us, flags)
 
     def send_land(self, *, step: int, time_ms: int, now_us: int) -> None:
-        """Send one part of the land."""
         assert self.scene is not None
         parts = self.scene.land_parts(1)
         self._num_land_owed = self._num_land_owed - 1 if parts else 0
@@ -383,5 +381,4 @@ class LiveSeat:
         self.text("hud", **own, **facts)
 
     def text(self, kind: str, **fields: Any) -> None:
-        """Send a JSON message."""
         self._send(pack(self._game, ToWeb.TEXT, encode({"type": kind, **fields}), seat=self.index))

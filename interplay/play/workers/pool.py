@@ -134,7 +134,6 @@ class WorkerLink(processes.ProcessLink):
         return self.silent_s > (LONG_STEP_S if computes or self.alone else SILENT_S)
 
     def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
-        """Hand a message to its game."""
         game = self.games.get(number)
         if game is None:
             if number == 0 and kind == ToWeb.EVENT:
@@ -157,7 +156,6 @@ class WorkerLink(processes.ProcessLink):
             self.statistics = event
 
     def on_death(self) -> None:
-        """The worker ended, or was killed."""
         self._died(self)
 
 

@@ -39,11 +39,9 @@ class ProcessLink(asyncio.Protocol):
         raise NotImplementedError
 
     def on_death(self) -> None:
-        """The child is gone."""
         raise NotImplementedError
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is up."""
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
@@ -52,7 +50,6 @@ class ProcessLink(asyncio.Protocol):
             self.on_message(number, seat, kind, payload)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The child ended, or was killed."""
         self._transport = None
         if not self.gone.done():
             self.gone.set_result(None)
@@ -65,7 +62,6 @@ class ProcessLink(asyncio.Protocol):
             self._transport.write(pack(number, kind, payload, seat=seat))
 
     def command(self, number: int, command: Command, *, seat: int = 0) -> None:
-        """Send a command."""
         if self._transport is not None:
             self._transport.write(pack_command(number, command, seat=seat))
 

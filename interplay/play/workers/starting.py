@@ -13,9 +13,9 @@ from interplay.forking import ONE_THREAD, Forked, Forker
 _BUFFER_BYTES = 1 << 20
 _LOADED = (
     "interplay.play.workers.worker",
-    "interplay.play.beside.sealing",
-    "interplay.play.beside.drawing",
-    "interplay.play.beside.filming",
+    "interplay.play.background.sealing",
+    "interplay.play.background.drawing",
+    "interplay.play.background.filming",
     "interplay.play.partners.deciding",
     "interplay.play.partners.trying",
     "interplay.record.spaces:load_arrow",

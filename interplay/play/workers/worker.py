@@ -22,15 +22,13 @@ import statistics
 import sys
 import threading
 import time
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import interplay.record
-from interplay.envs import NotInstalledError, PlayableEnv, backends, make, prepare
+from interplay.envs import NotInstalledError, PlayableEnv
 from interplay.envs.backends import LOADING_NICENESS
 from interplay.errors import InterplayError
 from interplay.play import tables
@@ -42,6 +40,8 @@ from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, p
 from interplay.play.workers.clock import SLOTS, Lateness
 from interplay.play.workers.live import NUM_TIMED_STEPS, LiveEpisode
 from interplay.play.workers.live_seat import LiveSeat
+from interplay.play.workers.spare_time import SpareTime, now_us
+from interplay.play.workers.worlds import Worlds
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
@@ -52,30 +52,10 @@ would cost other games a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
-_MAX_IDLE_WORLDS = 64
-"""Worlds of ended episodes kept for the next one, of all tasks: making an emulator holds up every game of the worker for 80 ms,
-and keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
-_MAX_IDLE_LARGE_WORLDS = 4
-"""Of one task whose worlds take 20 MB each."""
 _READ_AFTER_US = 5_000
 """What players send waits for the next step if that is due so soon: it is in place for it, and wakes nobody by itself."""
-_WRITE_AFTER_US = 700_000
-"""Steps that have waited so long are written in the next moment in which nothing is due ..."""
-_WRITE_TOO_US = 600_000
-"""... and those of other games that have waited so long, as far as the moment goes: the code is in the cache by then."""
-_WRITE_TAKES_US = 1_500
-"""So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
-_LAND_TAKES_US = 3_000
-"""A part of the land is sent when no step is due for so long ..."""
-_LAND_AFTER_US = 100_000
-"""... or when a player has waited so long for it."""
-_WATCHED_TAKES_US = 8_000
-"""A picture for who only watches is made when no step is due for so long, and for twice as long as the last one took; never
-else."""
 _SNAPSHOTS_APART = 61
 """Steps from the snapshots of one game to those of the next."""
-_MAX_READY_WORLDS = 2
-"""Worlds made before anybody asks for them, one per task: 20 MB each."""
 _MAX_BACKLOG_BYTES = 1 << 20
 """When the web process has not read so much, frames are skipped."""
 
@@ -97,12 +77,9 @@ class Worker:
         self._backlog = b""
         self._episodes: dict[int, LiveEpisode] = {}
         self._due: list[tuple[int, int]] = []
-        self._idle_worlds: dict[str, list[PlayableEnv]] = defaultdict(list)
         self._cancelled: set[int] = set()
         self._opening: set[int] = set()
-        self._ready_worlds: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
-        self._preparing = threading.Lock()
-        self._is_loaded = False
+        self._worlds = Worlds(lambda share: self._hand_over(lambda: self._say_preparing(share)))
         self._archive: interplay.record.Archive | None = None
         self._agents = Helper("")
         self._offset = 0.0
@@ -112,19 +89,16 @@ class Worker:
         self._stopping = False
         self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
-        self._owing: set[int] = set()  # games of which a browser may wait for something beside the steps
-        self._watched: set[int] = set()  # games that somebody watches
-        self._watched_takes_us = _WATCHED_TAKES_US
-        self._write_at_us = 0
+        self._spare = SpareTime(self._episodes, self._guard)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._helper = threading.Thread(target=self._do_jobs, name="jobs", daemon=True)
         self._helper.start()
 
     def run(self) -> None:
         """Tick until the web process says stop or is gone."""
-        report_at = _now_us()
+        report_at = now_us()
         while self._open and not (self._stopping and not self._episodes):
-            begun = now = _now_us()
+            begun = now = now_us()
             # Not what becomes due meanwhile: where a step takes longer than its frame interval, nobody would ever be read.
             while self._due and self._due[0][0] <= begun:
                 due, number = heapq.heappop(self._due)
@@ -134,7 +108,7 @@ class Worker:
                     episode = self._episodes.get(number)
                 if episode is not None and episode.running and episode.clock.due_us == due:
                     self._tick(episode, now)
-                    now = _now_us()
+                    now = now_us()
             if now >= report_at:
                 self._agents.watch(now)
                 self._schedule_turns()
@@ -143,9 +117,10 @@ class Worker:
             self._flush()
             self._agents.connect(now)
             next_us = min(self._due[0][0] if self._due else report_at, report_at)
-            self._write_journals(next_us)
-            sent = self._send_owed(next_us) or self._send_watched(next_us)
-            wait_us = 0 if sent else next_us - _now_us()
+            self._spare.write_journals(next_us)
+            sent = len(self._backlog) <= _MAX_BACKLOG_BYTES and self._spare.send_owed(next_us)
+            sent = sent or (not self._backlog and self._spare.send_watched(next_us))
+            wait_us = 0 if sent else next_us - now_us()
             is_soon = wait_us < _READ_AFTER_US
             readable, writable, _ = select.select(
                 [*([] if is_soon else [self._channel]), self._wake, *self._agents.readable],
@@ -194,62 +169,9 @@ class Worker:
 
     def _schedule(self, episode: LiveEpisode) -> None:
         """Step it when its next step is due; one that waits for its players costs nothing meanwhile."""
-        due_us = episode.due_us(_now_us()) if episode.takes_turns else episode.clock.due_us
+        due_us = episode.due_us(now_us()) if episode.takes_turns else episode.clock.due_us
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
-
-    def _write_journals(self, next_us: int) -> None:
-        """Use the time until the next step is due to write the journals that have waited longest."""
-        now = _now_us()
-        if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
-            return
-        running = (one for one in self._episodes.values() if one.running)
-        waiting = sorted(((one.unwritten_us(now), one) for one in running), key=itemgetter(0), reverse=True)
-        longest_us = waiting[0][0] if waiting else 0
-        if longest_us <= _WRITE_AFTER_US:
-            self._write_at_us = now + _WRITE_AFTER_US - longest_us  # until then no step waits too long
-            return
-        for waited_us, episode in waiting:
-            if waited_us < _WRITE_TOO_US or next_us - _now_us() < _WRITE_TAKES_US:
-                break
-            self._guard(episode.number, episode.write)
-
-    def _send_owed(self, next_us: int) -> bool:
-        """Use the time until the next step is due for a part of the land that a player's browser has asked for.
-
-        Returns:
-            Whether something was sent; more may wait.
-        """
-        if not self._owing or len(self._backlog) > _MAX_BACKLOG_BYTES:
-            return False
-        now = _now_us()
-        owing = [one for number in self._owing if (one := self._episodes.get(number)) is not None and not one.closing]
-        self._owing = {one.number for one in owing if one.owes}
-        waited_us, episode = max(((one.owed_us(now), one) for one in owing), key=itemgetter(0), default=(-1, None))
-        if episode is None or waited_us < 0 or (next_us - now < _LAND_TAKES_US and waited_us < _LAND_AFTER_US):
-            return False
-        self._guard(episode.number, partial(episode.send_owed, now))
-        return True
-
-    def _send_watched(self, next_us: int) -> bool:
-        """Use the time until the next step is due for a picture that only those want who watch a game; returns whether one was
-        made."""
-        now = _now_us()
-        if not self._watched or self._backlog:
-            return False
-        if next_us - now < self._watched_takes_us:
-            self._watched_takes_us -= (
-                self._watched_takes_us - _WATCHED_TAKES_US
-            ) // 64  # the last one may have been the slow first
-            return False
-        watched = [one for number in self._watched if (one := self._episodes.get(number)) is not None and not one.closing]
-        self._watched = {one.number for one in watched if one.is_watched}
-        waited_us, episode = max(((one.unwatched_us(now), one) for one in watched), key=itemgetter(0), default=(-1, None))
-        if episode is None or waited_us < 0:
-            return False
-        self._guard(episode.number, partial(episode.send_watched, now))
-        self._watched_takes_us = max(_WATCHED_TAKES_US, 2 * (_now_us() - now))
-        return True
 
     def _read(self) -> None:
         try:
@@ -263,7 +185,7 @@ class Worker:
             return
         for number, index, kind, payload in self._unpacker.feed(data):
             if kind != ToWorker.INPUT:
-                self._owing.add(number)  # perhaps
+                self._spare.owing.add(number)  # perhaps
             if kind == ToWorker.COMMAND:
                 self._command(number, index, decode_command(payload))
                 continue
@@ -272,19 +194,18 @@ class Worker:
                 continue
             seat = episode.seats[index]
             if kind == ToWorker.INPUT:
-                episode.input(seat, *unpack_input(payload))
+                episode.input(seat, unpack_input(payload))
                 if episode.takes_turns and episode.running:
-                    self._guard(number, partial(episode.catch_up, seat, _now_us()))
+                    self._guard(number, partial(episode.catch_up, seat, now_us()))
                     self._schedule(episode)
             elif kind == ToWorker.HOLD:
                 seat.hold()
             elif kind == ToWorker.GO:
                 seat.go(key=payload == b"\x01")
             elif kind == ToWorker.KEY:
-                self._guard(number, partial(episode.show, seat, _now_us()))
+                self._guard(number, partial(episode.show, seat, now_us()))
 
     def _command(self, number: int, index: int, command: channel.WorkerCommand) -> None:
-        """Do what the web process wants."""
         episode = self._episodes.get(number)
         match command:
             case channel.Configure():
@@ -318,9 +239,9 @@ class Worker:
                 seat = episode.seats[index]
                 self._event(number, seat.welcome(episode.step, episode.tables), seat=index)
                 if is_shown:
-                    self._guard(number, partial(episode.show, seat, _now_us()))
+                    self._guard(number, partial(episode.show, seat, now_us()))
             case channel.Watch(is_watched):
-                self._watched.add(number)
+                self._spare.watched.add(number)
                 episode.seats[index].watch(episode.step, is_watched=is_watched)
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
@@ -329,20 +250,20 @@ class Worker:
                 episode.wanted = True
                 self._guard(number, partial(self._start, episode))
             case channel.Pause():
-                self._guard(number, partial(episode.pause, _now_us()))
+                self._guard(number, partial(episode.pause, now_us()))
             case channel.Away():
                 episode.seats[index].let_go()
             case channel.Back():
-                self._guard(number, partial(episode.look_again, episode.seats[index], _now_us()))
+                self._guard(number, partial(episode.look_again, episode.seats[index], now_us()))
             case channel.DrawnBy(here, gui_width, gui_height):
                 gui_size = (gui_width, gui_height) if here else None
-                self._guard(number, partial(episode.draw_by, episode.seats[index], gui_size, _now_us()))
+                self._guard(number, partial(episode.draw_by, episode.seats[index], gui_size, now_us()))
             case channel.AgentActs():
                 self._let_agent(episode, episode.seats[index], command)
             case channel.PersonActs(owner):
                 self._guard(number, partial(episode.let_person, episode.seats[index], owner))
             case channel.Land(parts):
-                episode.seats[index].owe_land(parts, _now_us())
+                episode.seats[index].owe_land(parts, now_us())
             case channel.Painted(painted):
                 episode.seats[index].painted = painted
             case channel.Options(options):
@@ -370,7 +291,7 @@ class Worker:
             return
         taken = [other.slot for other in self._episodes.values() if other.running]
         episode.slot = min(range(SLOTS), key=taken.count)
-        episode.start(_now_us(), phase=(episode.slot + self._offset) / SLOTS)
+        episode.start(now_us(), phase=(episode.slot + self._offset) / SLOTS)
         self._schedule(episode)
 
     def _let_agent(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
@@ -494,12 +415,7 @@ class Worker:
         if episode is None:
             return
         episode.driving.close()
-        idle = self._idle_worlds[episode.env.task.content_hash]
-        most = _MAX_IDLE_LARGE_WORLDS if backends.of(episode.env.task).is_slow else _MAX_IDLE_WORLDS
-        has_room = len(idle) < most and sum(map(len, self._idle_worlds.values())) < _MAX_IDLE_WORLDS
-        if reusable and episode.env.deterministic and has_room:
-            idle.append(episode.env)
-        else:
+        if not (reusable and self._worlds.take_back(episode.env)):
             try:
                 episode.env.close()
             except Exception:
@@ -514,21 +430,12 @@ class Worker:
     def _build(self, number: int, command: channel.Open) -> Callable[[], None]:
         """Make or reuse a world and reset it."""
         try:
-            env, start = self._new_world(Task.from_json(command.task), command.seed, for_people=command.for_people)
+            env, start = self._worlds.new(Task.from_json(command.task), command.seed, for_people=command.for_people)
             live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
         except Exception as error:
             return lambda failure=error: self._fail(number, failure)
-        if backends.of(live.env.task).must_load and not self._is_loaded:
-            self._is_loaded = True
-            threading.Thread(target=self._load, args=(live.env.task,), name="load", daemon=True).start()
+        self._worlds.load_soon(live.env.task)
         return lambda: self._opened(live)
-
-    def _load(self, task: Task) -> None:
-        """Load, while its players come, what the steps of a world need: the first of each kind would wait for it."""
-        try:
-            self._prepare(task, load=True)
-        except Exception:
-            log.exception("what worlds of %s need could not be loaded", task.id)
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
         """Name of the file with which browsers can draw this world, written unless it is there; makes the world ready."""
@@ -539,46 +446,16 @@ class Worker:
         env.get_ready()
         return tables.keep(self._archive.root, drawn)
 
-    def _new_world(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
-        """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
-        with self._preparing:
-            ready = self._ready_worlds.pop(task.content_hash, None)
-            self._ready_worlds.clear()  # they would take memory from the game
-            if ready is not None and ready[0] == seed and for_people:
-                return ready[1:]
-            self._prepare(task)
-        idle = self._idle_worlds[task.content_hash]
-        env = idle.pop() if idle else make(task)
-        env.draw_for(env.people_see if for_people else None)
-        return env, env.reset(seed=seed)
-
     def _make_ready(self, command: channel.Prepare) -> None:
-        """Load what a game needs and make its world, in a thread of low priority, while its player reads the instructions."""
+        """Make the world of a game that is about to be asked for, in a thread of low priority."""
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
         task, seed = Task.from_json(command.task), command.seed
         try:
-            with self._preparing:
-                self._prepare(task, load=True)
-                env = make(task)
-                env.draw_for(env.people_see)
-                start = env.reset(seed=seed)
-                env.view()
-                self._ready_worlds.pop(task.content_hash, None)
-                while len(self._ready_worlds) >= _MAX_READY_WORLDS:
-                    del self._ready_worlds[next(iter(self._ready_worlds))]
-                self._ready_worlds[task.content_hash] = seed, env, start
+            self._worlds.make_ready(task, seed)
         except Exception:
             log.exception("no world of %s could be made ready", task.id)
             return
         self._hand_over(lambda: self._event(0, channel.Ready(task.content_hash, seed)))
-
-    def _prepare(self, task: Task, *, load: bool = False) -> None:
-        """Let what the world needs be there; players who wait are told how far it is."""
-        prepare(
-            task,
-            lambda share: self._hand_over(lambda: self._say_preparing(share)),
-            load=load,
-        )
 
     def _say_preparing(self, share: float) -> None:
         for number in self._opening:
@@ -614,11 +491,9 @@ class Worker:
         return lambda: self._guard(episode.number, start)
 
     def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
-        """Rebuild a world from its journal."""
         try:
             assert self._archive is not None
-            with self._preparing:
-                self._prepare(Task.from_json(command.task))
+            self._worlds.prepare(Task.from_json(command.task))
             env, recorder, state = interplay.record.resume(self._archive, command.episode)
             live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
             live.driving.sit(command.owners)
@@ -712,10 +587,6 @@ def _close_after_failure(episode: LiveEpisode) -> None:
         log.exception("game %d: its journal could not be ended", episode.number)
         with contextlib.suppress(Exception):
             episode.recorder.abandon()
-
-
-def _now_us() -> int:
-    return time.monotonic_ns() // 1000
 
 
 def main(descriptor: int) -> None:

@@ -192,10 +192,8 @@ def _brought(published: Published) -> Brought:
     ]
     indices = _indices(held)
     picture = gymnasium.spaces.Box(0, 255, (210, 160) if indices is not None else (210, 160, 3), np.uint8)
-    spaces = Spaces(gymnasium.spaces.Discrete(_NUM_ACTIONS), picture)
-    if len(seats) > 1:
-        of_seats: dict[str, gymnasium.Space] = {seat: gymnasium.spaces.Discrete(_NUM_ACTIONS) for seat in seats}
-        spaces = Spaces(gymnasium.spaces.Dict(of_seats), gymnasium.spaces.Dict(dict.fromkeys(seats, picture)))
+    moves: dict[str, gymnasium.Space] = {seat: gymnasium.spaces.Discrete(_NUM_ACTIONS) for seat in seats}
+    spaces = Spaces(gymnasium.spaces.Dict(moves), gymnasium.spaces.Dict(dict.fromkeys(seats, picture)))
     return Brought(
         id=published.id,
         task=task,
@@ -220,7 +218,7 @@ def _names(published: Published, agent: str, kinds: set[int]) -> dict[int, str]:
     return {kind: person if kind == _PERSON else "crowdplay-agent" if kind == _AGENT else "nobody" for kind in kinds}
 
 
-def _is_shown(held: _Episode, env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
+def _is_shown(held: _Episode, env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
     """Whether a replay shows what is stored: the picture, and the console's memory."""
     if step and (memory := held.memory[step - 1]) is not None and env.readings()["ram"]() != memory:
         return False
@@ -240,7 +238,7 @@ class _Observations(Sequence):
         picture = self._held.seen(step)
         if self._indices is not None:
             picture = self._indices(picture)
-        return picture if len(self._seats) == 1 else dict.fromkeys(self._seats, picture)
+        return dict.fromkeys(self._seats, picture)
 
 
 def _packed(colours: np.ndarray) -> np.ndarray:

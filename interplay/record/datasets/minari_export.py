@@ -21,6 +21,7 @@ from interplay.record.datasets.minari_places import METADATA, is_id, metadata, o
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.writing import Advance, DataSet, Exported, ExportError, by_task, new_folder
 from interplay.record.gymnasium_task import spec_of
+from interplay.record.schema import by_seat
 from interplay.record.sealed import Episode
 from interplay.record.spaces import is_void
 from interplay.tasks import Task
@@ -232,10 +233,8 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
             raise ExportError(
                 f"episode {episode.id}: what {episode.env} returns is its picture\nExport it with:  --observations pixels"
             )
-        values, space = episode.raw_observations(), header.observation_space
-        if len(header.seats) > 1:
-            values, space = [value[seat] for value in values], space[seat]  # type: ignore[index]
-        return iter(values), lambda: space
+        space = by_seat(header.seats, header.observation_space)[seat]
+        return (by_seat(header.seats, value)[seat] for value in episode.raw_observations()), lambda: space
     view = pipeline(observations)
     frames = episode.observed
     if seat != header.seats[0] and not _one_view(episode):

@@ -266,15 +266,14 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         and first.observations[0].ndim > 1
     ):
         reason = reason or "its pictures are JPEG, and so not those that were seen"
-    spaces = Spaces(source.dataset.action_space, source.dataset.observation_space)
-    if len(parts) > 1:
-        by_seat = {seat: part.source.dataset for seat, part in parts.items()}
-        spaces = Spaces(
-            gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),
-            gymnasium.spaces.Dict({seat: one.observation_space for seat, one in by_seat.items()}),
-        )
+    by_seat = {seat: part.source.dataset for seat, part in parts.items()}
+    spaces = Spaces(
+        gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),
+        gymnasium.spaces.Dict({seat: one.observation_space for seat, one in by_seat.items()}),
+    )
     steps = list(_steps(parts))
-    observations = _observations(parts)
+    seen = zip(*(part.observations for part in parts.values()), strict=True)
+    observations = [dict(zip(parts, row, strict=True)) for row in seen]
     return Brought(
         id=name,
         task=source.task,
@@ -289,13 +288,6 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         spaces=spaces,
         palette=source.palette,
     )
-
-
-def _observations(parts: dict[str, _Part]) -> list[Any]:
-    """Of one seat its own, of several seats a mapping each."""
-    if len(parts) == 1:
-        return next(iter(parts.values())).observations
-    return [dict(zip(parts, row, strict=True)) for row in zip(*(part.observations for part in parts.values()), strict=True)]
 
 
 def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
@@ -319,9 +311,9 @@ class _Seen:
         self._pipeline = None if observations == ENVIRONMENT else pipeline(observations)
         self._seen = seen
 
-    def __call__(self, env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
+    def __call__(self, env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
         if self._pipeline is not None:
             frame = env.view()
             picture = self._pipeline.push(frame, ended=ended) if step else self._pipeline.reset(frame)
-            observation = picture if len(self._seats) == 1 else dict.fromkeys(self._seats, picture)
-        return same(observation, self._seen[step])
+            observations = dict.fromkeys(self._seats, picture)
+        return same(observations, self._seen[step])

@@ -66,10 +66,10 @@ class Imported:
 
 
 class Spaces(NamedTuple):
-    """What actions and observations of an episode are of; with several seats Dicts of them."""
+    """What actions and observations of an episode are of, by seat."""
 
-    action: gymnasium.Space
-    observation: gymnasium.Space
+    action: gymnasium.spaces.Dict
+    observation: gymnasium.spaces.Dict
 
 
 @dataclass(frozen=True)
@@ -304,16 +304,16 @@ class Importing:
         """Step a world through what is held and seal it; with `look` the first difference ends it, and is returned."""
         assert played.recorder is not None
         try:
-            observation, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
+            observations, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
             for step, coming in enumerate(chain(brought.steps, [None])):
-                if look is not None and not look(played.env, observation, step, coming is None):
+                if look is not None and not look(played.env, observations, step, coming is None):
                     return f"the replay shows another observation at step {step}"
                 if coming is None:
                     break
                 if played.outcome is not None:
                     return f"the replay ends at step {step}, the data set later"
                 given = played.step(coming.actions, owners=coming.owners)
-                observation = given.observation
+                observations = given.observations  # type: ignore[assignment]
                 if look is None:
                     continue
                 if not same(dict(given.rewards), dict(coming.rewards)):

@@ -35,7 +35,7 @@ class PlayedBack(PlayableEnv):
     as video alone.
 
     Args:
-        observations: T + 1 of them; with several seats mappings.
+        observations: T + 1 of them, each a mapping seat -> observation.
         steps: T of them.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
         pictures: What was seen beside the observations, one for each of them.
@@ -45,9 +45,9 @@ class PlayedBack(PlayableEnv):
     def __init__(
         self,
         task: Task,
-        action_space: gymnasium.Space,
-        observation_space: gymnasium.Space,
-        observations: Sequence[Any],
+        action_space: gymnasium.spaces.Dict,
+        observation_space: gymnasium.spaces.Dict,
+        observations: Sequence[Mapping[str, Any]],
         steps: Sequence[Taken],
         palette: np.ndarray | None,
         pictures: Iterable[Frame] | None = None,
@@ -65,17 +65,20 @@ class PlayedBack(PlayableEnv):
         self._picture: Frame | None = None
         self._position = 0
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Mapping[str, Any], dict[str, Any]]:
         return self._arrive(0), {}
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:
+        """What is held of the next step."""
         taken = self._steps[self._position]
-        reward: Any = taken.rewards if len(taken.rewards) > 1 else next(iter(taken.rewards.values()))
-        if self.task.reward == "shared" and len(taken.rewards) > 1:  # what is held is the sum already, which the task makes
-            reward = dict.fromkeys(taken.rewards, 0.0) | dict([next(iter(taken.rewards.items()))])
-        return self._arrive(self._position + 1), reward, taken.terminated, taken.truncated, {}
+        rewards = taken.rewards
+        if self.task.reward == "shared":  # what is held is the sum already, which the task makes
+            rewards = dict.fromkeys(rewards, 0.0) | dict([next(iter(rewards.items()))])
+        return self._arrive(self._position + 1), rewards, taken.terminated, taken.truncated, {}
 
-    def _arrive(self, position: int) -> Any:
+    def _arrive(self, position: int) -> Mapping[str, Any]:
         self._position = position
         if self._pictures is not None:
             self._picture = next(self._pictures)
@@ -85,8 +88,7 @@ class PlayedBack(PlayableEnv):
         """The picture, the observation, or a grey picture."""
         if self._picture is not None:
             return self._picture
-        seen = self._observations[self._position]
-        seen = seen[self.task.seats[0]] if len(self.task.seats) > 1 else seen
+        seen = self._observations[self._position][self.task.seats[0]]
         if not isinstance(seen, np.ndarray) or seen.dtype != np.uint8:
             return Frame(BLANK)
         if seen.ndim == 2:

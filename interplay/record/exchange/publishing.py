@@ -36,7 +36,7 @@ class OfferedPage(NamedTuple):
     following: int | None
 
 
-class Offering:
+class Publishing:
     """Episodes of one archive for others."""
 
     def __init__(self, archive: Archive) -> None:

@@ -24,7 +24,7 @@ from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.writing import ExportError
-from interplay.record.schema import Owner, frame_hash
+from interplay.record.schema import Owner, by_seat, frame_hash, of_column
 from interplay.record.sealed import Episode
 from interplay.tasks import Task
 
@@ -266,23 +266,19 @@ def brought(
             raise ValueError(f"it has {len(steps)} steps and {len(rows.frame_hashes)} observations; expected one more")
         observations = None
         if description.observation_space is not None and rows.observations is not None:
-            observations = [from_row(description.observation_space, row) for row in rows.observations]
+            observations = [by_seat(task.seats, from_row(description.observation_space, row)) for row in rows.observations]
         names = _names(rows)
         owners = {seat: Owner(names[said["name"]], str(said["kind"])) for seat, said in facts["owners"].items()}
         created_at, seed = datetime.fromisoformat(str(facts["created_at"])), int(facts["seed"])
     except (ValueError, KeyError, TypeError) as error:
         raise RecordingError(f"episode {name} cannot be read: {type(error).__name__}: {error}\nExport it again.") from error
-    observation_space: gymnasium.Space
     if observations is not None:
         assert description.observation_space is not None
-        observation_space = description.observation_space
+        observed: dict[str, gymnasium.Space] = dict(by_seat(task.seats, description.observation_space))
     else:
         colours = () if _is_indexed(description, are_exact) else (3,)
-        observation_space = gymnasium.spaces.Box(0, 255, (description.height, description.width, *colours), np.uint8)
-        if len(task.seats) > 1:
-            observation_space = gymnasium.spaces.Dict(dict.fromkeys(task.seats, observation_space))
-    first, *others = description.action_spaces.values()
-    action_space = gymnasium.spaces.Dict(dict(description.action_spaces)) if others else first
+        picture = gymnasium.spaces.Box(0, 255, (description.height, description.width, *colours), np.uint8)
+        observed = dict.fromkeys(task.seats, picture)
     return Brought(
         id=name,
         task=task,
@@ -294,7 +290,7 @@ def brought(
         steps=steps,
         observations=lambda: _seen(task, name, pictures) if observations is None else observations,
         look=lambda: _look(rows, description.observation_space),
-        spaces=Spaces(action_space, observation_space),
+        spaces=Spaces(gymnasium.spaces.Dict(dict(description.action_spaces)), gymnasium.spaces.Dict(observed)),
         palette=description.palette if pictures is not None and _is_indexed(description, are_exact) else None,
         pictures=None if observations is None else pictures,
     )
@@ -332,18 +328,18 @@ def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None)
             f"episode {name} cannot be played again, and the data set holds neither its pictures nor its observations\n"
             "Export it with pictures:  --pictures images"
         )
-    seen = [frame.pixels for frame in pictures()]
-    return seen if len(task.seats) == 1 else [dict.fromkeys(task.seats, one) for one in seen]
+    return [dict.fromkeys(task.seats, frame.pixels) for frame in pictures()]
 
 
 def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
     """Compares the picture of a replay by its hash, and what the world returned where the data set has it."""
 
-    def look(env: PlayableEnv, observation: Any, step: int, ended: bool) -> bool:
+    def look(env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
         wanted = int(rows.frame_hashes[step])
         is_same = wanted == NO_HASH or frame_hash(env.view().pixels) == wanted
         if space is None or rows.observations is None:
             return is_same
-        return is_same and same(to_rows(space, [observation])[0], rows.observations[step])
+        seen = of_column(env.task.seats, observations)
+        return is_same and same(to_rows(space, [seen])[0], rows.observations[step])
 
     return look

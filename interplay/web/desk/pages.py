@@ -14,8 +14,8 @@ from fastapi.responses import Response
 
 from interplay.errors import InterplayError
 from interplay.record import Archive
-from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours
 from interplay.record.exchange.queries import Queries
+from interplay.record.summary import AGENTS, NO_STUDY, Bins, Hours, Summary
 from interplay.store.study_numbers import WORKING
 from interplay.study import channels
 from interplay.study.channels.base import UNPAID
@@ -98,7 +98,7 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 @router.get("/desk/quality")
 def quality(request: Request, study: Study = "") -> Response:
     """How good people's games are, task by task."""
-    found = Collected(_archive(request)).quality(study or None)
+    found = Summary(_archive(request)).quality(study or None)
     return desk(
         request, "desk_quality.html", "/desk/quality",
         quality=found, measures=MEASURES, titles=titles(request), study=study, studies=_study_ids(request),
@@ -126,7 +126,7 @@ def explained(request: Request, study: str, enrolment: str) -> Response:
 @router.get("/desk/collected")
 def collected(request: Request, study: Study = "") -> Response:
     """Hours by day, task and channel, and their sum over time."""
-    hours, names = Collected(_archive(request)).hours(study or None), titles(request)
+    hours, names = Summary(_archive(request)).hours(study or None), titles(request)
     return desk(
         request, "desk_collected.html", "/desk/collected",
         by_channel=by_day(hours, "channel", lambda one: CHANNELS.get(one.channel, one.channel)),
@@ -148,7 +148,7 @@ def search(
     found, problem = None, ""
     try:
         offset = (page - 1) * ROWS_PER_PAGE
-        found = Collected(_archive(request)).found(wanted, task=task or None, limit=ROWS_PER_PAGE, offset=offset)
+        found = Summary(_archive(request)).found(wanted, task=task or None, limit=ROWS_PER_PAGE, offset=offset)
     except InterplayError as error:
         problem = str(error)
     names = titles(request)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from interplay.explore import judging
-from interplay.play.beside.filming import Pace, make_what_is_asked
+from interplay.play.background.filming import Pace, make_what_is_asked
 from interplay.record import Archive
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgement_cache, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgement_cache import Judgement
-from interplay.play.beside.films import LATER, NOW, SOON, Films
+from interplay.play.background.films import LATER, NOW, SOON, Films
 from interplay.record import Archive
 from interplay.tasks import Task
 from interplay.web.agents.access import check_shown

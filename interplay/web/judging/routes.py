@@ -61,7 +61,7 @@ from interplay.web.judging.judges import Judge, judge_of
 from interplay.web.refusals import invalid, judging_refusals, refusal
 from interplay.web.rendering import find_task, render
 from interplay.web.studies import enrolments
-from interplay.web.videos import disguised_response
+from interplay.web.videos import varied_response
 
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
@@ -278,7 +278,7 @@ def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Respo
     }
     secret = hmac.new(request.app.state.secret, b"video:" + tag.encode(), hashlib.sha256).digest()
     try:
-        return disguised_response(request, path, headers, secret)
+        return varied_response(request, path, headers, secret)
     except FileNotFoundError:
         message = "this video is no longer on the server; release the match and ask for another one"
         raise refusal(404, message, code="no_video") from None

@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.envs.make import has_score
-from interplay.play.beside.films import SOON, Films
+from interplay.play.background.films import SOON, Films
 from interplay.record import proofs
 from interplay.store.scores import SCORE
 from interplay.study.scores import Board, Place, Scores, bins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from interplay.play.beside.filming import Pace, make_what_is_asked
+from interplay.play.background.filming import Pace, make_what_is_asked
 from interplay.record import Archive, proofs
 
 

@@ -17,7 +17,7 @@ from interplay.explore import views
 from interplay.explore.instance import Instance, parse
 from interplay.explore.results.references import recorded_proof
 from interplay.explore.rules import in_words
-from interplay.play.beside.films import NOW, SOON, Films
+from interplay.play.background.films import NOW, SOON, Films
 from interplay.record import Archive
 from interplay.store import Enrolment
 from interplay.study.enrolment import next_step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -78,9 +78,9 @@ class BlockPlayer:
             AgentError: If nobody wrote a player for this task.
         """
         if not has_block_player(task):
-            known = BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS
+            known = ", ".join(_brains_for(task))
             raise AgentError(
-                f"there is no scripted player for {task.id}, only for the tasks {', '.join(known)} of the block world\n"
+                f"there is no scripted player for {task.id}, only for the tasks {known} of the block world\n"
                 "Write your own agent and name it module:factory; docs/agents.md has one to copy."
             )
         self._task, self._rng, self._play = task, rng, None
@@ -108,8 +108,12 @@ class BlockPlayer:
         return TEAM_BRAINS[task.name](world, self._seat, self._rng)
 
 
+def _brains_for(task: Task) -> Iterable[str]:
+    return BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS
+
+
 def has_block_player(task: Task) -> bool:
-    return task.env.backend == "voxel" and task.name in (BLOCK_BRAINS if len(task.seats) == 1 else TEAM_BRAINS)
+    return task.env.backend == "voxel" and task.name in _brains_for(task)
 
 
 def as_keys(action: Action) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 from interplay.cli import main
 from interplay.cli.tasks import registered_ids
 from interplay.record import Archive
+from interplay.record.environment_check import check_environment
 from interplay.record.gymnasium_task import task_of
-from interplay.record.rehearsal import rehearse
 from interplay.record.replay import play_again
 
 MISSING = ("Box2D", "MuJoCo", "mujoco", "jax", "pip install")
@@ -79,19 +79,19 @@ def world(monkeypatch):
         ("chance", "not replayed", "the replay gives reward"),
     ],
 )
-def test_a_rehearsal_says_why_a_world_cannot_be_recorded_or_replayed(archive: Archive, world, fault, verdict, reason):
-    found = rehearse(archive, world(fault), num_steps=20)
+def test_a_check_says_why_a_world_cannot_be_recorded_or_replayed(archive: Archive, world, fault, verdict, reason):
+    found = check_environment(archive, world(fault), num_steps=20)
     assert (found.verdict, reason in found.reason) == (verdict, True), found.reason
 
 
 def test_a_world_left_to_chance_is_recorded_once_its_task_says_so(archive: Archive, world):
     task = world("chance")
-    assert "deterministic = false" in rehearse(archive, task, num_steps=5).reason
-    assert rehearse(archive, task_of(task.env.name, deterministic=False), num_steps=5).verdict == "good"
+    assert "deterministic = false" in check_environment(archive, task, num_steps=5).reason
+    assert check_environment(archive, task_of(task.env.name, deterministic=False), num_steps=5).verdict == "good"
 
 
-def test_a_rehearsal_tells_what_is_not_kept(archive: Archive, world):
-    found = rehearse(archive, world("nan"), num_steps=5)
+def test_a_check_tells_what_is_not_kept(archive: Archive, world):
+    found = check_environment(archive, world("nan"), num_steps=5)
     assert (found.verdict, found.num_nonfinite, found.left_out) == ("good", 5, ("table",))
 
 
@@ -148,7 +148,7 @@ def test_every_id_of_the_installed_packages_is_recorded_and_replayed_or_says_why
     chosen = [env_id for env_id in ids if _in_the_suite(env_id)]
     assert len(ids) > 400
     assert len(chosen) > 60
-    found = {env_id: rehearse(archive, task_of(env_id), num_steps=100) for env_id in chosen}
+    found = {env_id: check_environment(archive, task_of(env_id), num_steps=100) for env_id in chosen}
     for env_id, one in found.items():
         assert one.verdict == "good" or (one.verdict == "not made" and any(name in one.reason for name in MISSING)), one
         assert one.verdict != "good" or one.num_steps == 100 or one.num_episodes == 30, env_id
@@ -163,6 +163,6 @@ def test_pictures_that_depend_on_earlier_pictures_are_rebuilt_by_any_jump(record
 
 
 def test_playing_again_earns_the_recorded_return_to_the_last_bit(archive: Archive):
-    rehearse(archive, task_of("Pendulum-v1"), num_steps=150)
+    check_environment(archive, task_of("Pendulum-v1"), num_steps=150)
     (episode,) = archive.episodes()
     assert play_again(episode) == episode.total_reward

@@ -1,5 +1,5 @@
 """Sealing beside the games: a process of low priority, because an episode's fifth of a second of compression is what makes the
-frames of everybody else late. Here is how the web process sees it; `interplay.play.beside.sealing` is what runs in it.
+frames of everybody else late. Here is how the web process sees it; `interplay.play.background.sealing` is what runs in it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from interplay.play.beside.answering import AnsweringProcess, Request
+from interplay.play.background.answering import AnsweringProcess, Request
 from interplay.play.workers.channel import Seal, decode_sealed
 from interplay.play.workers.processes import ProcessLink
 from interplay.record import RecordingError
 
-SEALER_MODULE = "interplay.play.beside.sealing"
+SEALER_MODULE = "interplay.play.background.sealing"
 STOP_TIMEOUT_S = 10.0
 
 log = logging.getLogger("interplay.play")
@@ -48,7 +48,6 @@ class Sealer(AnsweringProcess[Request]):
         return await self._ask(Request(path))
 
     def statistics(self) -> dict[str, Any]:
-        """How it is doing."""
         return {
             "pid": None if self._link is None else self._link.process.pid,
             "waiting": len(self._requests),

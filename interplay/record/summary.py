@@ -1,4 +1,4 @@
-"""`Collected`: what a data folder holds, in numbers: hours by day, the quality of people's games, and what a query gives."""
+"""`Summary`: what a data folder holds, in numbers: hours by day, the quality of people's games, and what a query gives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from interplay.store import collected as store
 from interplay.store.collected import AGENTS, NO_STUDY, Bins, Hours, Spread, Totals
 from interplay.store.episodes import EpisodeQuery, find_episodes
 
-__all__ = ["AGENTS", "NO_STUDY", "Bins", "Collected", "Found", "Hours", "Outlier", "Quality", "Spread", "Totals"]
+__all__ = ["AGENTS", "NO_STUDY", "Bins", "Found", "Hours", "Outlier", "Quality", "Spread", "Summary", "Totals"]
 
 _FENCE = 1.5
 """Beyond so many times the middle half outside of it a value is an outlier (Tukey 1977)."""
@@ -67,7 +67,7 @@ class Found:
     num_withheld: int
 
 
-class Collected:
+class Summary:
     """The numbers of one data folder."""
 
     def __init__(self, archive: Archive) -> None:

@@ -25,7 +25,7 @@ _CONTAINERS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
 
 
 @dataclass(frozen=True)
-class Disguised:
+class Variation:
     """A file as it is served: pieces one after the other.
 
     Attributes:
@@ -61,7 +61,7 @@ class Disguised:
                     yield part
 
 
-def disguise(path: Path, secret: bytes) -> Disguised:
+def vary(path: Path, secret: bytes) -> Variation:
     """A video as one match serves it: the same for the same secret, of another length and hash than for any other.
 
     Args:
@@ -71,7 +71,7 @@ def disguise(path: Path, secret: bytes) -> Disguised:
         FileNotFoundError: If it is not there.
     """
     stat = path.stat()
-    return _disguise(path, secret, stat.st_size, stat.st_mtime_ns)
+    return _vary(path, secret, stat.st_size, stat.st_mtime_ns)
 
 
 def stated_length_s(path: Path) -> float | None:
@@ -97,7 +97,7 @@ def stated_length_s(path: Path) -> float | None:
 
 
 @functools.lru_cache(_KEPT)
-def _disguise(path: Path, secret: bytes, size: int, _changed_ns: int) -> Disguised:
+def _vary(path: Path, secret: bytes, size: int, _changed_ns: int) -> Variation:
     stream = hashlib.shake_256(secret).digest(4)
     length = _LEAST_FREE + int.from_bytes(stream, "big") % (_MOST_FREE + size // 64)
     free = struct.pack(">I4s", length, b"free") + hashlib.shake_256(secret + b"free").digest(length - 8)
@@ -107,7 +107,7 @@ def _disguise(path: Path, secret: bytes, size: int, _changed_ns: int) -> Disguis
         usual = bool(boxes) and names[0] == b"ftyp" and names.count(b"moov") == 1 and b"moof" not in names
         index = next(((start, stop) for name, start, stop in boxes if name == b"moov"), None)
         if not usual or index is None or index[1] - index[0] > _LARGEST_INDEX:
-            return Disguised(((0, size), free), size + length)
+            return Variation(((0, size), free), size + length)
         file.seek(index[0])
         moov = bytearray(file.read(index[1] - index[0]))
         ftyp_end = boxes[0][2]
@@ -116,11 +116,11 @@ def _disguise(path: Path, secret: bytes, size: int, _changed_ns: int) -> Disguis
     try:
         _move(moov, length, is_after=lambda offset: offset >= ftyp_end)
     except (struct.error, ValueError, IndexError, OverflowError):
-        return Disguised(((0, size), free), size + length)
+        return Variation(((0, size), free), size + length)
     pieces = (ftyp + free, (ftyp_end, index[0]), bytes(moov), (index[1], size))
     if ftyp_end == index[0]:
         pieces = (ftyp + free + bytes(moov), (index[1], size))
-    return Disguised(pieces, size + length)
+    return Variation(pieces, size + length)
 
 
 def _boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:

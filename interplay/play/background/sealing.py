@@ -24,7 +24,7 @@ from interplay.record.measuring import measure_all
 NICENESS = 5
 """Behind the games, before films: whoever played looks for the episode."""
 
-log = logging.getLogger("interplay.play.beside.sealing")
+log = logging.getLogger("interplay.play.background.sealing")
 
 
 def main(descriptor: int) -> None:

@@ -22,7 +22,7 @@ from interplay.record import Archive
 from interplay.record.clips import clip_of
 from interplay.record.sealed import no_video
 
-FILMER_MODULE = "interplay.play.beside.filming"
+FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
 LATER_S = 10.0
@@ -122,7 +122,6 @@ class Films:
         self._filmer: _Filmer | None = None  # the thread's own
 
     def is_made(self, episode_id: str) -> bool:
-        """Whether it is there."""
         return self._archive.video_path(episode_id).exists()
 
     @property
@@ -322,7 +321,6 @@ class _Filmer:
         self.order(data=str(archive.root.resolve()), database=archive.database.address)
 
     def order(self, **words: Any) -> None:
-        """Send a line."""
         try:
             self._socket.sendall(json.dumps(words).encode() + b"\n")
         except ConnectionError:
@@ -353,7 +351,6 @@ class _Filmer:
 
     @property
     def pid(self) -> int:
-        """Its number."""
         return self._process.pid
 
     def _died(self) -> None:
@@ -361,7 +358,6 @@ class _Filmer:
         raise _DeadError(f"the process that works on recordings ended with status {self._process.returncode}")
 
     def end(self) -> None:
-        """End it now."""
         self._process.kill()
         self._process.wait()
         self._socket.close()

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.errors import InterplayError
-from interplay.play.beside.answering import AnsweringProcess, Request
+from interplay.play.background.answering import AnsweringProcess, Request
 from interplay.play.workers.channel import Draw, Drawing, DrawLand, Drawn, Drop, ToWeb, Undrawable, decode_drawn
 from interplay.play.workers.processes import ProcessLink
 from interplay.record import RecordingError
 
-DRAWER_MODULE = "interplay.play.beside.drawing"
+DRAWER_MODULE = "interplay.play.background.drawing"
 MAX_WAITING = 40
 """Requests that may wait for pictures: a class that looks at replays, each page asking for one thing at a time."""
 STOP_TIMEOUT_S = 2.0

@@ -1,4 +1,4 @@
-"""A rehearsal: record a world for some steps, seal, read, verify, and say why it cannot be recorded or replayed.
+"""An environment check: record a world for some steps, seal, read, verify, and say why it cannot be recorded or replayed.
 
 It runs the recorder, the sealer and the catalogue that a study would run, in a folder that the caller throws away.
 """
@@ -28,8 +28,8 @@ MAX_EPISODES = 30
 
 
 @dataclass(frozen=True)
-class Rehearsal:
-    """What a rehearsal found.
+class EnvironmentCheck:
+    """What a check found.
 
     Attributes:
         env: The environment.
@@ -69,7 +69,7 @@ class _Found:
         self.left_out: set[str] = set()
 
 
-def rehearse(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 0) -> Rehearsal:
+def check_environment(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 0) -> EnvironmentCheck:
     """Record random actions until `num_steps` are made, over as many episodes as that takes, and prove each of them.
 
     Args:
@@ -83,10 +83,10 @@ def rehearse(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Gymnasium, about worlds that others made
         try:
-            _rehearse(archive, task, num_steps, seed, found)
+            _check(archive, task, num_steps, seed, found)
         except _Problem as problem:
             verdict, reason = problem.verdict, problem.reason
-    return Rehearsal(
+    return EnvironmentCheck(
         task.env.id,
         verdict,
         reason,
@@ -98,8 +98,8 @@ def rehearse(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 
     )
 
 
-def _rehearse(archive: Archive, task: Task, num_steps: int, seed: int, found: _Found) -> None:
-    """As `rehearse`.
+def _check(archive: Archive, task: Task, num_steps: int, seed: int, found: _Found) -> None:
+    """As `check_environment`.
 
     Raises:
         _Problem: At the first thing that does not work.
@@ -132,7 +132,7 @@ def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, 
         while played.num_steps < num_steps and played.outcome is None:
             actions = _random_actions(env)
             step = played.num_steps
-            doing = f"step {step} fails with the action {actions[played.seats[0]] if len(actions) == 1 else actions}"
+            doing = f"step {step} fails with the action {actions if len(actions) > 1 else actions[played.seats[0]]}"
             try:
                 result = played.step(actions)
             except Exception:

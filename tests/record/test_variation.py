@@ -6,22 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from interplay.record.disguise import disguise, stated_length_s
 from interplay.record.mp4 import probe
+from interplay.record.variation import stated_length_s, vary
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "judge"))
 from video_files import pictures, write_video
 
 
 def served(path: Path, secret: bytes) -> bytes:
-    shown = disguise(path, secret)
+    shown = vary(path, secret)
     content = b"".join(shown.read(path, 0, shown.size_bytes, 1000))
     assert len(content) == shown.size_bytes
     return content
 
 
 @pytest.mark.parametrize("index_first", [True, False])
-def test_a_disguised_video_shows_the_same_pictures_and_is_another_file(tmp_path, index_first):
+def test_a_varied_video_shows_the_same_pictures_and_is_another_file(tmp_path, index_first):
     path = write_video(tmp_path / "public.mp4", num_frames=90, index_first=index_first, size=(96, 64))
     again = tmp_path / "judged.mp4"
     again.write_bytes(served(path, b"s" * 32))
@@ -41,7 +41,7 @@ def test_no_match_serves_the_bytes_or_the_length_of_the_public_file_or_of_anothe
 def test_any_part_is_the_same_as_of_the_whole(tmp_path):
     path = write_video(tmp_path / "public.mp4", num_frames=60)
     whole = served(path, b"s" * 32)
-    shown = disguise(path, b"s" * 32)
+    shown = vary(path, b"s" * 32)
     for first in range(0, len(whole), 777):
         for stop in (first + 1, first + 500, len(whole)):
             assert b"".join(shown.read(path, first, min(stop, len(whole)), 100)) == whole[first:stop]

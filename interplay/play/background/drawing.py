@@ -36,7 +36,7 @@ KEPT = 3
 """Worlds that stay open."""
 REPORT_EVERY_S = 0.25
 
-log = logging.getLogger("interplay.play.beside.drawing")
+log = logging.getLogger("interplay.play.background.drawing")
 
 
 @dataclass
@@ -76,7 +76,6 @@ class Drawing:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to draw."""
         return not self._requests
 
     def command(self, number: int, command: Draw | DrawLand | channel.Drop) -> None:

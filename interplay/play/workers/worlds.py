@@ -1,0 +1,90 @@
+"""The worlds of a worker that no game has yet: made before anybody asks for them, or left by games that have ended."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+from interplay.envs import PlayableEnv, backends, make, prepare
+from interplay.tasks import Task
+
+_MAX_IDLE_WORLDS = 64
+"""Worlds of ended episodes kept for the next one, of all tasks: making an emulator holds up every game of the worker for 80 ms,
+and keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+_MAX_IDLE_LARGE_WORLDS = 4
+"""Of one task whose worlds take 20 MB each."""
+_MAX_READY_WORLDS = 2
+"""Worlds made before anybody asks for them, one per task: 20 MB each."""
+
+log = logging.getLogger("interplay.play.workers.worlds")
+
+
+class Worlds:
+    """Makes worlds, and keeps those that another game may have.
+
+    Args:
+        report: Called in the thread that asked, with the share that is compiled or loaded while there is something to wait for.
+    """
+
+    def __init__(self, report: Callable[[float], None]) -> None:
+        self._report = report
+        self._idle: dict[str, list[PlayableEnv]] = defaultdict(list)
+        self._ready: dict[str, tuple[int, PlayableEnv, tuple[Any, dict[str, Any]]]] = {}
+        self._preparing = threading.Lock()
+        self._is_loaded = False
+
+    def prepare(self, task: Task) -> None:
+        """Let what the world needs be there; players who wait are told how far it is."""
+        with self._preparing:
+            prepare(task, self._report)
+
+    def load_soon(self, task: Task) -> None:
+        """Load, while its players come, what the steps of a world need: the first of each kind would wait for it."""
+        if backends.of(task).must_load and not self._is_loaded:
+            self._is_loaded = True
+            threading.Thread(target=self._load, args=(task,), name="load", daemon=True).start()
+
+    def _load(self, task: Task) -> None:
+        try:
+            prepare(task, self._report, load=True)
+        except Exception:
+            log.exception("what worlds of %s need could not be loaded", task.id)
+
+    def new(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
+        """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
+        with self._preparing:
+            ready = self._ready.pop(task.content_hash, None)
+            self._ready.clear()  # they would take memory from the game
+            if ready is not None and ready[0] == seed and for_people:
+                return ready[1:]
+            prepare(task, self._report)
+        idle = self._idle[task.content_hash]
+        env = idle.pop() if idle else make(task)
+        env.draw_for(env.people_see if for_people else None)
+        return env, env.reset(seed=seed)
+
+    def make_ready(self, task: Task, seed: int) -> None:
+        """Load what a game needs and make its world, while its player reads the instructions."""
+        with self._preparing:
+            prepare(task, self._report, load=True)
+            env = make(task)
+            env.draw_for(env.people_see)
+            start = env.reset(seed=seed)
+            env.view()
+            self._ready.pop(task.content_hash, None)
+            while len(self._ready) >= _MAX_READY_WORLDS:
+                del self._ready[next(iter(self._ready))]
+            self._ready[task.content_hash] = seed, env, start
+
+    def take_back(self, env: PlayableEnv) -> bool:
+        """Keep a world for the next game of its task; returns whether there is room for it."""
+        idle = self._idle[env.task.content_hash]
+        most = _MAX_IDLE_LARGE_WORLDS if backends.of(env.task).is_slow else _MAX_IDLE_WORLDS
+        has_room = len(idle) < most and sum(map(len, self._idle.values())) < _MAX_IDLE_WORLDS
+        if env.deterministic and has_room:
+            idle.append(env)
+            return True
+        return False
