@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from interplay.judge.errors import FieldError, InvalidAnswerError
 from interplay.judge.watched import Lengths, implausible, watched_shares
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tasks import Question
+from interplay.wording import BLANK, num_visible_chars
 
 MIN_REASON_CHARS = 100
 MAX_REASON_CHARS = 10_000
@@ -20,8 +20,6 @@ MAX_VIEWING_BYTES = 64 * 1024
 MAX_DRAFT_BYTES = 128 * 1024
 COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
-# They show nothing, though Unicode files them under letters, signs and marks: fillers, joiners, variation selectors.
-_BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)
@@ -109,29 +107,13 @@ def check_draft(draft: Any) -> dict[str, Any]:
     return checked
 
 
-def num_visible_chars(text: str) -> int:
-    """How many characters of a text one can see: what shows nothing is left out, and so is all space of a run but the first
-    and all marks over a letter but one.
-
-    >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
-    (5, 2)
-    """
-    seen = (char for char in _BLANK.sub("", text) if unicodedata.category(char)[0] != "C" or char.isspace())
-    num, was_mark = 0, False
-    for char in " ".join("".join(seen).split()):
-        is_mark = unicodedata.category(char) in ("Mn", "Me")
-        num += not (is_mark and was_mark)
-        was_mark = is_mark
-    return num
-
-
 def says_nothing(text: str) -> bool:
     """Whether a text holds no letter, or no letter but one over and over.
 
     >>> says_nothing("x" * 100), says_nothing("!! 12 !!"), says_nothing("Left was better."), says_nothing("I")
     (True, True, False, False)
     """
-    letters = [char for char in _BLANK.sub("", unicodedata.normalize("NFC", text)).casefold() if char.isalpha()]
+    letters = [char for char in BLANK.sub("", unicodedata.normalize("NFC", text)).casefold() if char.isalpha()]
     return len(set(letters)) == 0 or (len(set(letters)) == 1 and num_visible_chars(text) > 1)
 
 

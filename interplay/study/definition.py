@@ -25,10 +25,13 @@ from interplay.study.playing.variants import PlayPart, cents, read_play
 from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
 from interplay.study.reviewing.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
+from interplay.wording import num_visible_chars
 
 KINDS = ("comparisons", "play", "review")
 """What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
 `review` instances."""
+_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
+_MAX_SHORT_CHARS = 1000
 CURRENCIES = ("USD", "GBP", "EUR")
 Release = Literal["ask", "included", "never"]
 RELEASES: tuple[Release, ...] = get_args(Release)
@@ -462,3 +465,18 @@ def _channels(root: Table) -> dict[str, Channel]:
             raise StudyError(f"{root.source}: {table.place(name)}: {error}")
         channels[name] = make_channel(name, table.table(name).values, where=f"{root.source}: {table.place(name)}")
     return channels
+
+
+def check_texts(name: str, value: Any, place: str = "") -> None:
+    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
+
+    Raises:
+        StudyError: Naming the first.
+    """
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
+    if isinstance(value, str) and value and not num_visible_chars(value):
+        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
+        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
+        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")

@@ -1,4 +1,4 @@
-"""The application: rooms on `app.state`, routers, static files, headers, errors."""
+"""The application: its services, routers, static files, headers and errors."""
 
 from __future__ import annotations
 
@@ -47,14 +47,15 @@ from interplay.web.desk import live
 from interplay.web.desk import pages as desk_pages
 from interplay.web.explore import boards, milestones, runs
 from interplay.web.explore import pages as explore_pages
-from interplay.web.explore.milestones import Milestones
+from interplay.web.explore.milestone_judging import Milestones
 from interplay.web.identity import IdentityMiddleware, participant_numbers
 from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
-from interplay.web.rates import Rate
 from interplay.web.scores import pages as scores_pages
+from interplay.web.scores.proving import Proofs
 from interplay.web.security import BodyLimitMiddleware, HeadMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
+from interplay.web.services import Services
 from interplay.web.studies import arriving, questions, review, steps
 from interplay.web.studies import play as studies_play
 
@@ -64,6 +65,12 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
+_ROOMS = (
+    pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
+    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, released, review, scores_pages, arriving,
+    steps, studies_play, questions, live, desk_pages,
+)  # fmt: skip
+"""Modules with a `router`, in the order in which addresses are tried."""
 
 log = logging.getLogger("interplay.web")
 
@@ -78,18 +85,95 @@ class _Static(StaticFiles):
         return response
 
 
-async def _forget_nicknames(app: FastAPI) -> None:
+def _no_cores() -> float:
+    return 0.0
+
+
+async def _forget_nicknames(classes: Classes) -> None:
     """Erase the nicknames of classes for which that is due."""
     try:
-        await asyncio.to_thread(app.state.classes.forget_due)
+        await asyncio.to_thread(classes.forget_due)
     except DBAPIError as error:  # the database is busy, or its disk is full: they are erased in an hour
         log.warning("the nicknames of classes were not erased: %s", error)
 
 
-async def _forget_hourly(app: FastAPI) -> None:
+async def _forget_hourly(classes: Classes) -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY_S)
-        await _forget_nicknames(app)
+        await _forget_nicknames(classes)
+
+
+def _services(
+    archive: Archive,
+    *,
+    play: PlayServer | None,
+    judging: Judging | None,
+    suites: tuple[Suite, ...],
+    secret: bytes,
+    max_video_bytes: int,
+    open_room: Rules | None,
+) -> Services:
+    database, tasks = archive.database, index(suites)
+    cores_needed = _no_cores if play is None else play.cores_needed
+    films = Films(archive) if play is None else play.films
+    milestones = Milestones(archive, cores_needed=cores_needed)
+    if judging is None:
+        judging = Judging(
+            archive, rng=np.random.default_rng(), suites=suites, rules=open_room,
+            want_video=lambda episode_id: films.wanted(episode_id, SOON), is_held=lambda: films.is_held,
+        )  # fmt: skip
+    studies, people = Studies(database), People(database)
+    return Services(
+        archive=archive,
+        play=play,
+        suites=suites,
+        tasks=tasks,
+        drawer=Drawer(),
+        pictures=Pictures(archive.root / "media" / "tasks"),
+        films=films,
+        milestones=milestones,
+        proofs=Proofs(archive, cores_needed=cores_needed),
+        judging=judging,
+        boards=Boards(judging, judging.rules.publish_every),
+        examples=examples.Examples(archive.root),
+        explore_kept=Kept(database, archive.root, milestones.reached),
+        explore_shown=Shown(database),
+        logged_judges=LoggedJudges(archive, lambda task: getattr(tasks.get(task), "questions", ())),
+        studies=studies,
+        visits=Visits(database, studies),
+        reviews=Reviews(database, studies),
+        raffle_entries=RaffleEntries(database, studies),
+        pauses=Pauses(database),
+        people=people,
+        classes=Classes(database),
+        feedback=FeedbackBox(database),
+        scores=Scores(database),
+        api_tokens=ApiTokens(database),
+        bans=Bans(database),
+        roster=Roster(database),
+        secret=secret,
+        participant_number=participant_numbers(people, secret),
+        max_video_bytes=max_video_bytes,
+    )
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Start the live server, and stop at the end what works in the background."""
+    here: Services = app.state.services
+    if here.play is not None:
+        await here.play.start()
+    await _forget_nicknames(here.classes)
+    forgetting = asyncio.create_task(_forget_hourly(here.classes))
+    yield
+    forgetting.cancel()
+    here.pictures.close()
+    await asyncio.to_thread(here.films.close)
+    await asyncio.to_thread(here.milestones.close)
+    await asyncio.to_thread(here.proofs.close)
+    await here.drawer.stop()
+    if here.play is not None:
+        await here.play.stop()
 
 
 def create_app(
@@ -117,103 +201,20 @@ def create_app(
     Raises:
         TaskError: If two suites hold a task of the same id.
     """
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if play is not None:
-            await play.start()
-        await _forget_nicknames(app)
-        forgetting = asyncio.create_task(_forget_hourly(app))
-        yield
-        forgetting.cancel()
-        app.state.pictures.close()
-        await asyncio.to_thread(app.state.films.close)
-        await asyncio.to_thread(app.state.milestones.close)
-        await asyncio.to_thread(app.state.proofs.close)
-        await app.state.drawer.stop()
-        if play is not None:
-            await play.stop()
-
+    made = _services(
+        archive, play=play, judging=judging, suites=tuple(builtin_suites() if suites is None else suites),
+        secret=server_secret(archive.root) if secret is None else secret, max_video_bytes=max_video_bytes, open_room=open_room,
+    )  # fmt: skip
     app = FastAPI(
         title="Interplay",
         version=__version__,
-        lifespan=lifespan,
+        lifespan=_lifespan,
         docs_url=None,  # those pages load their scripts from other hosts
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.archive = archive
-    app.state.play = play
-    app.state.suites = tuple(builtin_suites() if suites is None else suites)
-    app.state.tasks = index(app.state.suites)
-    app.state.explore = next((suite for suite in app.state.suites if suite.id == "explore"), None)  # offered, or not
-    app.state.drawer = Drawer()
-    app.state.pictures = Pictures(archive.root / "media" / "tasks")
-    app.state.films = Films(archive) if play is None else play.films
-    app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
-    app.state.proofs = (
-        scores_pages.Proofs(archive) if play is None else scores_pages.Proofs(archive, cores_needed=play.cores_needed)
-    )
-    app.state.judging = judging or Judging(
-        archive,
-        rng=np.random.default_rng(),
-        suites=app.state.suites,
-        want_video=lambda episode_id: app.state.films.wanted(episode_id, SOON),
-        is_held=lambda: app.state.films.is_held,
-        rules=open_room,
-    )
-    app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
-    app.state.examples = examples.Examples(archive.root)
-    app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
-    app.state.explore_kept = Kept(archive.database, archive.root, app.state.milestones.reached)
-    app.state.explore_shown = Shown(archive.database)
-    app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
-    app.state.secret = server_secret(archive.root) if secret is None else secret
-    app.state.studies = Studies(archive.database)
-    app.state.visits = Visits(archive.database, app.state.studies)
-    app.state.reviews = Reviews(archive.database, app.state.studies)
-    app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
-    app.state.pauses = Pauses(archive.database)
-    app.state.people = People(archive.database)
-    app.state.classes = Classes(archive.database)
-    app.state.pupils_seen = {}  # participant -> when and where their page last asked
-    app.state.joins = Rate(12, 60), Rate(120, 60)  # of a person, and of an address: who waits is told of each
-    app.state.feedback = FeedbackBox(archive.database)
-    app.state.scores = Scores(archive.database)
-    app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
-    app.state.api_tokens = ApiTokens(archive.database)
-    app.state.bans = Bans(archive.database)
-    app.state.roster = Roster(archive.database)
-    app.state.max_video_bytes = max_video_bytes
-    for room in (
-        pages,
-        episodes,
-        play_routes,
-        judging_routes,
-        board,
-        examples,
-        calibration,
-        teachers,
-        joining,
-        feedback,
-        agents_routes,
-        agents_page,
-        api_docs,
-        boards,
-        runs,
-        explore_pages,
-        milestones,
-        moderation,
-        released,
-        review,
-        scores_pages,
-        arriving,
-        steps,
-        studies_play,
-        questions,
-        live,
-        desk_pages,
-    ):
+    app.state.services = made
+    for room in _ROOMS:
         app.include_router(room.router)
     app.mount("/static", _Static(directory=STATIC), name="static")
     app.add_middleware(BodyLimitMiddleware)

@@ -19,6 +19,7 @@ from interplay.tasks import Task
 from interplay.web.refusals import CODES, document
 from interplay.web.rendering import templates
 from interplay.web.security import HEADERS
+from interplay.web.services import services
 
 log = logging.getLogger("interplay.web")
 
@@ -64,7 +65,7 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
 
 def _near_tasks(request: Request) -> list[Task]:
     """Tasks whose name is nearest to the end of a mistyped address."""
-    tasks: dict[str, Task] = request.app.state.tasks
+    tasks = services(request).tasks
     asked = "/".join(request.url.path.strip("/").lower().split("/")[-2:])
     return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.8)]
 

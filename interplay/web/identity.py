@@ -27,6 +27,7 @@ from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of
 from interplay.store.participants import is_given_name as is_given_name
 from interplay.store.participants import one_spelling as one_spelling
 from interplay.study.people import People
+from interplay.web.services import services
 
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
@@ -98,7 +99,7 @@ def known_participant(request: HTTPConnection) -> int | None:
     """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes nothing."""
     for name in (PUPIL_COOKIE, COOKIE):
         with contextlib.suppress(LookupError):
-            return request.app.state.participant_number(request.cookies.get(name, ""))
+            return services(request).participant_number(request.cookies.get(name, ""))
     return None
 
 
@@ -108,16 +109,16 @@ def current_participant(request: HTTPConnection) -> int:
     if found is not None:
         return found
     # A key this server signed stays the person's own even when the database is a new one.
-    secret = request.app.state.secret
+    secret = services(request).secret
     key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
-    number: int = request.app.state.people.find_or_add(key)
+    number = services(request).people.find_or_add(key)
     request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
     return number
 
 
 def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None:
     """Let this browser be the pupil with this key, until it is closed or they leave."""
-    value = _signer(request.app.state.secret).dumps(key)
+    value = _signer(services(request).secret).dumps(key)
     response.set_cookie(PUPIL_COOKIE, value, httponly=True, samesite="lax", secure=request.url.scheme == "https")
 
 
@@ -131,7 +132,7 @@ def is_operator(request: HTTPConnection) -> bool:
     authorization = request.headers.get("authorization")
     if authorization is None:
         return False
-    if tokens.is_operator(authorization, tokens.operator_token(request.app.state.archive.root)):
+    if tokens.is_operator(authorization, tokens.operator_token(services(request).archive.root)):
         return True
     if api_token(request) is None:
         message = "this server does not know this token, or it was revoked; ask the operator of the server for a new one"
@@ -141,7 +142,7 @@ def is_operator(request: HTTPConnection) -> bool:
 
 def require_operator_token(request: HTTPConnection) -> None:
     """Refuse (401) whoever does not carry the operator's token."""
-    expected = tokens.operator_token(request.app.state.archive.root)
+    expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(request.headers.get("authorization"), expected):
         message = "this is not the operator's token; it is in operator.token of the data folder"
         raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
@@ -152,7 +153,7 @@ def api_token(request: HTTPConnection) -> ApiToken | None:
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not value.strip():
         return None
-    return request.app.state.api_tokens.find(value.strip())
+    return services(request).api_tokens.find(value.strip())
 
 
 def current_operator(request: HTTPConnection) -> bool:
@@ -162,7 +163,7 @@ def current_operator(request: HTTPConnection) -> bool:
 
 def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
     """Give whoever knows the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
-    expected = tokens.operator_token(request.app.state.archive.root)
+    expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(f"Bearer {token}", expected):
         return False
     value = _operator_signer(request).dumps(secrets.token_hex(8))
@@ -188,7 +189,7 @@ def _is_signed_in(request: HTTPConnection) -> bool:
 
 def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
     """Signs with the operator's token in the key: a new token signs everybody out."""
-    key = request.app.state.secret + tokens.operator_token(request.app.state.archive.root).encode()
+    key = services(request).secret + tokens.operator_token(services(request).archive.root).encode()
     return URLSafeTimedSerializer(key, salt="interplay.operator")
 
 

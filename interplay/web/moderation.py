@@ -15,16 +15,15 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.errors import NotFoundError
-from interplay.judge.banning import Bans
 from interplay.judge.serving.checks import JudgeSummary
 from interplay.judge.serving.problems import KINDS
-from interplay.web.agents.access import roster_of
 from interplay.web.agents.documents import AgentDocument, documents
 from interplay.web.agents.routes import change_state
 from interplay.web.desk.access import desk
 from interplay.web.forms import FormFields, is_own_address, see_other
 from interplay.web.identity import current_operator, sign_in, sign_out
 from interplay.web.rendering import render, titles
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -43,7 +42,7 @@ def _own_address(address: str) -> str:
 def operator(request: Request, next: str = "/moderation") -> Response:
     """The door: takes the operator's token, or says who is in, and what the server could not make."""
     context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
-    queues = {"video": request.app.state.films, "milestones": request.app.state.milestones}
+    queues = {"video": services(request).films, "milestones": services(request).milestones}
     context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]
     return render(request, "operator.html", "Moderation", **context)
 
@@ -72,10 +71,10 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
     """Agents that wait, all others, and a page of the judges, the most doubtful on the first."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
-    known = documents(request, roster_of(request).rows(), set())
-    problems = request.app.state.judging.last_problems(PROBLEMS_SHOWN)
-    bans: Bans = request.app.state.bans
-    summaries = _most_doubtful_first(request.app.state.judging.judges())
+    known = documents(request, services(request).roster.rows(), set())
+    problems = services(request).judging.last_problems(PROBLEMS_SHOWN)
+    bans = services(request).bans
+    summaries = _most_doubtful_first(services(request).judging.judges())
     num_pages = max(1, math.ceil(len(summaries) / JUDGES_PER_PAGE))
     page = min(judges, num_pages)
     first = (page - 1) * JUDGES_PER_PAGE
@@ -111,7 +110,7 @@ def stop(request: Request, form: FormFields) -> Response:
         raise HTTPException(422, f"unknown action {verb[:20]!r}; go back and press one of the buttons")
     if verb == "ban":
         _check_reason(reason)
-    bans: Bans = request.app.state.bans
+    bans = services(request).bans
     try:
         bans.ban([judge], reason) if verb == "ban" else bans.unban([judge])
     except NotFoundError:

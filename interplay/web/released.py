@@ -13,6 +13,7 @@ from interplay.errors import MisuseError, NotFoundError
 from interplay.record.exchange.offering import Offering
 from interplay.web.agents.access import require_operator
 from interplay.web.refusals import refusal
+from interplay.web.services import services
 
 router = APIRouter(tags=["data sets"], dependencies=[Depends(require_operator)])
 
@@ -43,7 +44,7 @@ def list_released(
     """List a page of the episodes that may be released, with the hash and size of each file. `next` is the offset of the
     next page, or null. `num_withheld` counts those that fit and stay, because somebody in them did not agree."""
     with _understood():
-        page = Offering(request.app.state.archive).page(task, where or [], query, offset)
+        page = Offering(services(request).archive).page(task, where or [], query, offset)
     return {
         "episodes": [
             {"id": one.id, "task": one.task, "sha256": one.file.sha256, "size_bytes": one.file.size_bytes}
@@ -58,7 +59,7 @@ def list_released(
 @router.get("/api/released/{episode_id}.parquet", response_class=FileResponse)
 def released_file(request: Request, episode_id: str) -> Response:
     """Get the sealed file of an episode that may be released, or a part of it. People in it have pseudonyms."""
-    copy = Offering(request.app.state.archive).file(episode_id[:200])
+    copy = Offering(services(request).archive).file(episode_id[:200])
     headers = {"ETag": f'"{copy.sha256}"', "Cache-Control": "private, no-cache"}
     return FileResponse(
         copy.path, headers=headers, media_type="application/vnd.apache.parquet", filename=f"{episode_id}.parquet"
@@ -70,6 +71,6 @@ def released_zip(request: Request, task: Task = None, where: Where = None, query
     """Get every episode that fits and may be released in one zip: sealed files, and `episodes.json` with their facts."""
     wanted = [one for one in where or [] if one.strip()]
     with _understood():
-        pieces = Offering(request.app.state.archive).zipped(task or None, wanted, query)
+        pieces = Offering(services(request).archive).zipped(task or None, wanted, query)
     headers = {"Content-Disposition": 'attachment; filename="episodes.zip"', "Cache-Control": "no-store"}
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)

@@ -14,11 +14,11 @@ from fastapi.templating import Jinja2Templates
 from starlette.background import BackgroundTask
 
 from interplay.envs.backends import to_install
-from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, Task, lookup
 from interplay.web.pictures import shipped_picture
+from interplay.web.services import services
 from interplay.wording import amount
 
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
@@ -141,7 +141,7 @@ def render(
     **context: Any,
 ) -> Response:
     """A page: its template, and which entry of the main menu it stands under."""
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     context |= {"here": here, "recovering": 0 if play is None else play.num_recovering}
     return templates.TemplateResponse(request, name, context, status_code=status, headers=headers, background=background)
 
@@ -152,7 +152,7 @@ def find_task(request: Request, task_id: str) -> Task:
     Raises:
         NotFoundError: With the nearest id.
     """
-    return lookup(task_id, request.app.state.tasks)
+    return lookup(task_id, services(request).tasks)
 
 
 def explore_suite(request: Request) -> Suite:
@@ -161,7 +161,7 @@ def explore_suite(request: Request) -> Suite:
     Raises:
         HTTPException: 404 where this server does not offer them.
     """
-    suite: Suite | None = request.app.state.explore
+    suite = services(request).explore
     if suite is None:
         raise HTTPException(404, "This server does not offer the tasks of explore.")
     return suite
@@ -169,4 +169,4 @@ def explore_suite(request: Request) -> Suite:
 
 def titles(request: Request) -> dict[str, str]:
     """Task id -> title, of the tasks on offer."""
-    return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
+    return {task_id: task.title for task_id, task in services(request).tasks.items()}

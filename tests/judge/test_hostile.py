@@ -53,7 +53,7 @@ def worker(app, archive):
                 worker=name, assignment=f"assignment-{name}", arrival={}, now=now, consented=True,
             )  # fmt: skip
             enrolment_id = enrolment.id
-        return visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.secret, enrolment_id)})
+        return visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.services.secret, enrolment_id)})
 
     return make
 
@@ -76,7 +76,7 @@ def refused(response, status: int, code: str) -> dict:
 
 
 def num_answers(app) -> int:
-    return judging_world.num_answers(app.state.archive)
+    return judging_world.num_answers(app.state.services.archive)
 
 
 # The form
@@ -340,7 +340,7 @@ def person(app, archive):
                 session, enrolment_id=enrolment_id, study=study, study_hash=studies.study_row(session, study).content_hash,
                 participant_id=1, channel="open", worker="", assignment=study, arrival={}, now=START, consented=True,
             )  # fmt: skip
-        inside = visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.secret, enrolment_id)})
+        inside = visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.services.secret, enrolment_id)})
         inside.cookies = client.cookies
         return inside, enrolment_id
 

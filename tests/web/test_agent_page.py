@@ -75,7 +75,7 @@ def test_where_a_yes_is_bad_the_noes_are_counted_and_said(app, archive):
 def test_the_page_shows_ratings_factors_opponents_and_reasons(app, archive):
     fill(archive, tasks=["basalt/find_cave", "basalt/make_waterfall"], agents=("ada", "bob", "cyd"), num_answers=40)
     page = client(app).get("/agents/ada").text
-    row = next(row for row in app.state.boards.board()["rows"] if row["agent"] == "ada")
+    row = next(row for row in app.state.services.boards.board()["rows"] if row["agent"] == "ada")
     assert f"{row['rank']} of 3" in page
     assert f"{row['won']} · {row['drew']} · {row['lost']}" in page
     for text in ("Found Cave", "Created Waterfall", "Results by opponent", 'href="/agents/bob"', "Rating history"):

@@ -67,7 +67,7 @@ def message(answer, status: int) -> str:
 
 
 def test_an_agent_goes_from_proposal_to_matchmaking_over_http(archive, app, team, boss, visitor):
-    judging = app.state.judging
+    judging = app.state.services.judging
     for number, name in enumerate(("red", "redder")):
         answer = propose(team, name, kind="PPO", description="Trained for a day.")
         assert answer.status_code == 201, answer.text
@@ -93,14 +93,14 @@ def test_a_withdrawn_agent_keeps_its_history_and_can_come_back(archive, app, tea
         propose(team, name)
         upload(team, name, SEEDS[0], mp4(number * 50))
         boss.post(f"/api/agents/{name}/approve")
-    match = app.state.judging.serve("judge", TASK)
-    app.state.judging.release(match.id, "judge")
+    match = app.state.services.judging.serve("judge", TASK)
+    app.state.services.judging.release(match.id, "judge")
     assert team.post("/api/agents/red/withdraw").json()["tasks"][0]["state"] == "withdrawn"
     with pytest.raises(NothingToJudgeError):
-        app.state.judging.serve("judge", TASK)
+        app.state.services.judging.serve("judge", TASK)
     assert "only the operator" in message(team.post("/api/agents/red/restore"), 403)
     assert boss.post("/api/agents/red/restore").json()["tasks"][0]["state"] == "approved"
-    assert app.state.judging.serve("judge", TASK).task == TASK
+    assert app.state.services.judging.serve("judge", TASK).task == TASK
     assert "nothing to restore" in message(boss.post("/api/agents/red/restore"), 409)
 
 

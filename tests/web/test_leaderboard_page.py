@@ -146,12 +146,12 @@ def test_an_answer_a_ban_and_its_end_change_the_board_at_once(archive):
     with archive.database.write() as session:
         ban(session, judge="participant-1", reason="x", now=NOW)
     assert board(visitor, method="bradley-terry")["num_answers"] == board(visitor)["num_answers"] == 6
-    assert max(track.num_answers[-1] for track in app.state.boards.tracks().values()) == 6
+    assert max(track.num_answers[-1] for track in app.state.services.boards.tracks().values()) == 6
     with archive.database.write() as session:
         unban(session, judge="participant-1", now=NOW)
     assert board(visitor) == whole
     fresh = Boards(Judging(archive, rng=np.random.default_rng(0)))
-    assert fresh.board()["rows"] == app.state.boards.board()["rows"]
+    assert fresh.board()["rows"] == app.state.services.boards.board()["rows"]
 
 
 def test_nothing_is_computed_twice_while_the_log_stays(full, monkeypatch):

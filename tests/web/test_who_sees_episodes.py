@@ -104,12 +104,12 @@ def operator(app, games):
 
 def signed(app, key: str) -> str:
     """The cookie of somebody."""
-    return URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps(key)
+    return URLSafeSerializer(app.state.services.secret, salt="interplay.participant").dumps(key)
 
 
 def token(app, number: int) -> str:
     """What stands for the part of a participant in a study."""
-    return tokens.make(app.state.secret, f"{number:024x}")
+    return tokens.make(app.state.services.secret, f"{number:024x}")
 
 
 def shown(client, episode: str) -> dict[str, int]:

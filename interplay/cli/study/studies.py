@@ -55,8 +55,6 @@ EthicsOption = Annotated[
 ]
 _NOBODY = "the people who run this server"
 """What the files of shipped studies had as contact: it names nobody."""
-_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
-_MAX_SHORT_CHARS = 1000
 
 
 @app.command()
@@ -76,6 +74,7 @@ def check(
     Try:  interplay study check my_study.toml
     """
     import interplay.record
+    from interplay.judge.study_rules import judges_at_once
 
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
@@ -85,7 +84,7 @@ def check(
         _look_for_agents(archive, study.play)
         if is_there:
             _segments(archive, study, suite)
-        judges = _judges_at_once(archive, study, suite) if is_there else None
+        judges = judges_at_once(archive.database, suites_with(suite), study.kind, study.judging) if is_there else None
         archive.close()
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study), *_judges_lines(study, judges)]
     given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
@@ -110,6 +109,7 @@ def open_study(
     """
     from interplay.judge import Rules
     from interplay.judge.segments.opening import SegmentStudies
+    from interplay.judge.study_rules import judges_at_once
     from interplay.study.hits import Hits
     from interplay.study.studies import Studies
 
@@ -133,7 +133,7 @@ def open_study(
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
-    judges = _judges_at_once(archive, study, suite)
+    judges = judges_at_once(archive.database, suites_with(suite), study.kind, study.judging)
     lines += _judges_lines(study, judges)
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
@@ -297,12 +297,12 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     from interplay.judge import Rules
     from interplay.judge.segments.opening import check_segments
     from interplay.study import StudyError
-    from interplay.study.definition import find_study
+    from interplay.study.definition import check_texts, find_study
     from interplay.study.hit_plan import settings_of
     from interplay.tasks import index
 
     study = find_study(name).answered_by(contact, ethics)
-    _check_texts(name, study.document)
+    check_texts(name, study.document)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -349,24 +349,6 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     return study
 
 
-def _check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
-
-    Raises:
-        StudyError: Naming the first.
-    """
-    from interplay.judge.form import num_visible_chars
-    from interplay.study import StudyError
-
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        _check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
-    if isinstance(value, str) and value and not num_visible_chars(value):
-        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
-    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
-        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
-        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")
-
-
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
     """The segments that a study would compare; errors as `SegmentStudies.draw`."""
     from interplay.judge import Rules
@@ -375,17 +357,6 @@ def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[
 
     part = Rules.from_mapping(study.judging).segments
     return [] if part is None else SegmentStudies(archive).draw(part, index(suites_with(suite))[part.task], study.content_hash)
-
-
-def _judges_at_once(archive: Archive, study: Study, suite: list[Path] | None) -> int | None:
-    """How many people can judge whole games at the same time; None where a study asks for something else."""
-    from interplay.judge import Rules
-    from interplay.judge.pairing.candidates import Candidates
-
-    rules = Rules.from_mapping(study.judging)
-    if study.kind != "comparisons" or rules.segments is not None:
-        return None
-    return Candidates(suites_with(suite)).num_pairs(archive.database, rules.tasks)
 
 
 def _judges_lines(study: Study, number: int | None) -> list[str]:

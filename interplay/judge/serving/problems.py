@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
-from interplay.judge.form import can_be_stored, num_visible_chars
+from interplay.judge.form import can_be_stored
+from interplay.wording import num_visible_chars
 
 MAX_CHARS = 2000
 KINDS = {

@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
+from interplay.judge.entrants.roster import OPERATOR, Viewer
 from interplay.record import Episode
 from interplay.record.listing import is_there, withheld
 from interplay.store import Entrant
@@ -17,7 +17,8 @@ from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
 from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
 from interplay.web.refusals import refusal
-from interplay.web.studies.enrolments import part_here, part_of, studies_of
+from interplay.web.services import services
+from interplay.web.studies.enrolments import part_here, part_of
 
 
 def holder(request: Request) -> str | None:
@@ -60,11 +61,6 @@ def viewer_of(request: Request) -> Viewer:
     return Viewer() if token is None else Viewer(token.scope == "read", token.name)
 
 
-def roster_of(request: Request) -> Roster:
-    """The entrants of this application."""
-    return request.app.state.roster
-
-
 def sees_waiting(request: Request) -> bool:
     """Whether whoever asks may see every agent, also before a moderator has let it in."""
     return viewer_of(request).sees_all
@@ -104,13 +100,13 @@ def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
     """Those of these episodes that whoever asks must not see, because people in them have not agreed to a release."""
     if current_operator(request):
         return set()
-    return withheld(request.app.state.archive.database, ids, own=_here(request))
+    return withheld(services(request).archive.database, ids, own=_here(request))
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:
     """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
     if episode.is_video_only:
-        rows = roster_of(request).rows(name=episode.actor, task=episode.task_id)
+        rows = services(request).roster.rows(name=episode.actor, task=episode.task_id)
         if rows and not any(map(viewer_of(request).sees, rows)):
             raise refusal(404, f"unknown episode {episode.id!r}")
     if not _is_own(request, episode) and episode.task_id in judged_now(request):
@@ -125,12 +121,12 @@ def check_not_judged(request: Request, episode: Episode) -> None:
 def may_know_players(request: Request, episode: Episode) -> bool:
     """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
     blind = blind_studies(request)
-    return not blind or is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
+    return not blind or is_there(services(request).archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
 
 
 def blind_studies(request: Request) -> list[str]:
     """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
-    return [] if viewer_of(request).sees_all else studies_of(request).blind()
+    return [] if viewer_of(request).sees_all else services(request).studies.blind()
 
 
 def _is_own(request: Request, episode: Episode) -> bool:
@@ -139,7 +135,7 @@ def _is_own(request: Request, episode: Episode) -> bool:
     if any(held.participant_id in here for held in episode.seats):
         return True
     token = viewer_of(request).token if episode.is_video_only else None
-    rows = roster_of(request).rows(name=episode.actor, task=episode.task_id) if token else []
+    rows = services(request).roster.rows(name=episode.actor, task=episode.task_id) if token else []
     return any(row.proposed_by == token for row in rows)
 
 
@@ -148,7 +144,7 @@ def judged_now(request: Request) -> set[str]:
 
     A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
-    return roster_of(request).watched_by(_here(request))
+    return services(request).roster.watched_by(_here(request))
 
 
 def hidden_tasks(request: Request) -> set[str]:
@@ -173,7 +169,7 @@ def may_know(request: Request, task_id: str) -> bool:
         # A program sends its token in a header; it is not a person, so no participant is made for it.
         person = known_participant(request) if is_operator(request) else current_participant(request)
         if person is not None:
-            request.app.state.explore_shown.add(person, task_id, datetime.now(UTC))
+            services(request).explore_shown.add(person, task_id, datetime.now(UTC))
         return True
     return viewer_of(request).sees_all or task_id in _known_tasks(request)
 
@@ -186,12 +182,12 @@ def check_may_know(request: Request, task_id: str) -> None:
 
 
 def _tasks_of_explore(request: Request) -> set[str]:
-    suite = request.app.state.explore
+    suite = services(request).explore
     return set() if suite is None else {task.id for task in suite.tasks}
 
 
 def _known_tasks(request: Request) -> set[str]:
-    return {task for number in _here(request) for task in request.app.state.explore_shown.known_to(number)}
+    return {task for number in _here(request) for task in services(request).explore_shown.known_to(number)}
 
 
 def _here(request: Request) -> set[int]:
@@ -204,7 +200,7 @@ def _here(request: Request) -> set[int]:
 def task_on_offer(request: Request, task_id: str) -> Task:
     """The task that a request names; another is refused (422), with the nearest."""
     try:
-        return lookup(task_id[:200], request.app.state.tasks)
+        return lookup(task_id[:200], services(request).tasks)
     except InterplayError as error:
         raise refusal(422, f"tasks: {str(error).partition(chr(10))[0]}") from None
 

@@ -16,7 +16,8 @@ from interplay.store import Entrant
 from interplay.store.catalogue import Shown
 from interplay.store.entrants import EntrantState, state
 from interplay.tasks import Task
-from interplay.web.agents.access import roster_of, viewer_of, withheld_here
+from interplay.web.agents.access import viewer_of, withheld_here
+from interplay.web.services import services
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$"
 _LINE = r"^[^\x00-\x1f\x7f]+$"
@@ -132,8 +133,8 @@ def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> li
     by_name: dict[str, list[Entrant]] = {}
     for row in rows:
         by_name.setdefault(row.name, []).append(row)
-    brought = roster_of(request).brought(by_name)
-    viewer, tasks = viewer_of(request), request.app.state.tasks
+    brought = services(request).roster.brought(by_name)
+    viewer, tasks = viewer_of(request), services(request).tasks
     withheld = withheld_here(request, [one.episode for shown in brought.values() for one in shown])
     return [
         _one_document(

@@ -9,11 +9,11 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.explore.evaluation.boards import Board
-from interplay.explore.evaluation.kept import Kept
 from interplay.explore.evaluation.ratings import METHODS, Ratings
 from interplay.rank.ranking import Method
 from interplay.web.judging.board import METHOD_TEXTS, board_view
 from interplay.web.rendering import explore_suite, render
+from interplay.web.services import services
 
 router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
@@ -24,7 +24,7 @@ def board_of(request: Request, name: str) -> Board:
     Raises:
         HTTPException: 404 where there is none of that name.
     """
-    boards: list[Board] = request.app.state.explore_kept.boards()
+    boards = services(request).explore_kept.boards()
     for board in boards:
         if board.name == name:
             return board
@@ -38,9 +38,9 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
-    kept: Kept = request.app.state.explore_kept
+    kept = services(request).explore_kept
     boards = kept.boards()
-    examples = request.app.state.examples
+    examples = services(request).examples
     is_example = examples.are_there and not boards and not board
     if is_example:
         boards = examples.boards(request)

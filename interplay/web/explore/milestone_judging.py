@@ -1,15 +1,34 @@
-"""The process that finds out what was reached in episodes of `explore`, beside the games: each is played again.
+"""`Milestones`: what was reached in episodes of `explore`, found by playing each again in a process beside the games.
 
-`main` is started by `milestones.Milestones`; it is told what as `filming` is.
+`main` runs in that process, which is told what to judge as `filming` is.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from interplay.explore import judging
+from interplay.explore import judgements, judging
+from interplay.explore.judgements import Judgement
 from interplay.play.beside.filming import Pace, make_what_is_asked
+from interplay.play.beside.films import SOON, Films
 from interplay.record import Archive
+
+
+class Milestones(Films):
+    """Episodes are judged one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.explore.milestone_judging"
+
+    def is_made(self, episode_id: str) -> bool:
+        """Whether it is known what was reached."""
+        return judgements.kept(self._archive.root, episode_id) is not None
+
+    def reached(self, episode_id: str) -> Judgement | None:
+        """What was reached; None where it is not known yet, and then it soon is."""
+        judgement = judgements.kept(self._archive.root, episode_id)
+        if judgement is None:
+            self.wanted(episode_id, SOON)
+        return judgement
 
 
 def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:

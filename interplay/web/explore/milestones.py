@@ -10,33 +10,16 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgements, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgements import Judgement
-from interplay.play.beside.films import LATER, NOW, SOON, Films
-from interplay.record import Archive
+from interplay.play.beside.films import LATER, NOW
 from interplay.tasks import Task
 from interplay.web.agents.access import check_shown
 from interplay.web.refusals import refusal
+from interplay.web.services import services
 
 router = APIRouter(tags=["episodes"])
 
 WAIT_S = 1.0
 """What is known so soon is sent at once."""
-
-
-class Milestones(Films):
-    """Episodes are judged one after the other in a process of low priority, as films are made."""
-
-    module = "interplay.web.explore.milestone_judging"
-
-    def is_made(self, episode_id: str) -> bool:
-        """Whether it is known what was reached."""
-        return judgements.kept(self._archive.root, episode_id) is not None
-
-    def reached(self, episode_id: str) -> Judgement | None:
-        """What was reached; None where it is not known yet, and then it soon is."""
-        judgement = judgements.kept(self._archive.root, episode_id)
-        if judgement is None:
-            self.wanted(episode_id, SOON)
-        return judgement
 
 
 def told(task: Task) -> dict[str, Any]:
@@ -55,7 +38,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Who has
     not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known.
     """
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     if len(episode_id) > 200:
         raise HTTPException(404, "this episode name is too long")
     episode = archive.get(episode_id)
@@ -63,7 +46,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     instance = published.instances().get(episode.task_id)
     if instance is None:
         raise refusal(404, f"{episode.task_id} has no milestones")
-    queue: Milestones = request.app.state.milestones
+    queue = services(request).milestones
     queue.wanted(episode.id, LATER if queue.progress(episode.id).state == "failed" else NOW)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":

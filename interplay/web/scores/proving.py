@@ -1,11 +1,31 @@
-"""The process that proves episodes of high scores, beside the games: each is played again, as `filming` makes films."""
+"""`Proofs`: whether episodes of high scores, played again in a process beside the games, are what was recorded."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from interplay.play.beside.filming import Pace, make_what_is_asked
+from interplay.play.beside.films import SOON, Films
 from interplay.record import Archive, proofs
+from interplay.study.scores import Place
+
+
+class Proofs(Films):
+    """Episodes are played again one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.scores.proving"
+
+    def is_made(self, episode_id: str) -> bool:
+        """Whether somebody has looked."""
+        return proofs.proof_path(self._archive.root, episode_id).exists()
+
+    def known(self, place: Place) -> bool | None:
+        """Whether the episode of a line, played again, was what was recorded; None if it is not known yet, and then it soon
+        is."""
+        found = proofs.kept(self._archive.root, place.episode, place.sha256)
+        if found is None:
+            self.wanted(place.episode, SOON)
+        return found
 
 
 def _prove(archive: Archive, episode_id: str, pace: Pace) -> None:

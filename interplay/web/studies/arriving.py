@@ -5,7 +5,6 @@ Opening a link stores nothing: who somebody is travels in the address until they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
@@ -16,11 +15,11 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
 from interplay.study.playing.visits import LINK_PARAMETER
-from interplay.tasks import Task
 from interplay.web import identity
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.rendering import render
-from interplay.web.studies.enrolments import next_address_of, studies_of
+from interplay.web.services import services
+from interplay.web.studies.enrolments import next_address_of
 from interplay.web.studies.pages import Opened, end_page, page
 
 router = APIRouter(include_in_schema=False)
@@ -61,7 +60,7 @@ SAID = ("decision", "version", "agree", "release")
 @router.get("/studies")
 def study_list(request: Request) -> Response:
     """Open studies that anybody with the link can join."""
-    shown = [one.study for one in studies_of(request).all() if one.is_open and "open" in one.study.channels]
+    shown = [one.study for one in services(request).studies.all() if one.is_open and "open" in one.study.channels]
     return render(request, "study_list.html", "Judge", studies=shown)
 
 
@@ -71,7 +70,7 @@ def arrival(request: Request, opened: Opened) -> Response:
     study = opened.study
     channel, arrived = _arrived(study, request.query_params.multi_items())
     visitor = identity.known_participant(request) if arrived.channel in UNPAID else None
-    admission = studies_of(request).admission(opened, arrived, visitor)
+    admission = services(request).studies.admission(opened, arrived, visitor)
     if admission.kind == "resume":
         return see_other(next_address_of(request, study.id, admission.enrolment))
     if admission.refusal is not None:
@@ -103,7 +102,7 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
     visitor = identity.current_participant(request) if arrived.channel in UNPAID else None
     linked = dict(fields).get(LINK_PARAMETER, "") if study.play is not None and study.play.by_link else ""
     more = {LINK_PARAMETER: linked} if linked else {}
-    admission = studies_of(request).enrol(study, arrived, visitor, more=more, release_ticked=said.get("release") == "yes")
+    admission = services(request).studies.enrol(study, arrived, visitor, more=more, release_ticked=said.get("release") == "yes")
     if admission.refusal is not None:
         return _refused(request, study, admission.refusal)
     return see_other(next_address_of(request, study.id, admission.enrolment))
@@ -135,7 +134,7 @@ def _welcome(
 ) -> Response:
     """The first page; `fields` are the parameters of the address, carried on in the form."""
     if study.kind == "comparisons" and not is_preview:
-        request.app.state.judging.prepare(study.id)  # while they read
+        services(request).judging.prepare(study.id)  # while they read
     return page(
         request, "study.html", status,
         study=study, channel=channel.name, fields=fields, is_preview=is_preview, problem=problem,
@@ -145,13 +144,13 @@ def _welcome(
 
 def _may_wait(request: Request, study: Study) -> bool:
     """Whether people may have to wait for somebody to play with."""
-    tasks: Mapping[str, Task] = request.app.state.tasks
+    tasks = services(request).tasks
     people = [one.task for one in study.play.variants if not one.partners] if study.play is not None else []
     return any(task in tasks and len(tasks[task].seats) > 1 for task in people)
 
 
 def _refused(request: Request, study: Study, refusal: Refusal) -> Response:
     status, headline, message = _REFUSALS[refusal]
-    pause = request.app.state.pauses.of(study.id) if refusal == "paused" else None
+    pause = services(request).pauses.of(study.id) if refusal == "paused" else None
     message = message if pause is None or not pause.note else pause.note
     return page(request, "study_stop.html", status, study=study, headline=headline, message=message)

@@ -11,10 +11,11 @@ from interplay.store.scores import SCORE
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Debrief, Study
 from interplay.study.playing.variants import Variant
-from interplay.study.scores import Scores, Standing, bins, standing
+from interplay.study.scores import Standing, bins, standing
 from interplay.tasks import Task
 from interplay.web.plots import Histogram, histogram
 from interplay.web.scores.pages import compared_tasks, statistics_of
+from interplay.web.services import services
 
 MOST_SHOWN = 3
 FEWEST_OTHERS = 5
@@ -59,7 +60,7 @@ def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> Shown | 
         return None
     share = study.page(str(request.base_url))
     variant = None if study.play is None or enrolment.variant is None else study.play.variant(enrolment.variant)
-    task = None if variant is None else request.app.state.tasks.get(variant.task)
+    task = None if variant is None else services(request).tasks.get(variant.task)
     compared: tuple[Compared, ...] = ()
     scores = ""
     if variant is not None and task is not None and task in compared_tasks(request):
@@ -69,7 +70,7 @@ def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> Shown | 
 
 
 def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[Compared, ...]:
-    service: Scores = request.app.state.scores
+    service = services(request).scores
     asked = [SCORE, *(name.partition(".")[0] for name in variant.treatment.statistics)]
     known = statistics_of(request, task)
     found = []

@@ -18,7 +18,8 @@ from interplay.study.incentives.words import amount
 from interplay.study.playing.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates
-from interplay.web.studies.enrolments import allow_framing, enrolment_of, studies_of
+from interplay.web.services import services
+from interplay.web.studies.enrolments import allow_framing, enrolment_of
 
 NOBODY_ELSES = {"Cache-Control": "no-store"}
 """Headers of pages that are nobody else's to keep."""
@@ -73,7 +74,7 @@ def opened_study(request: Request, study: str) -> OpenedStudy:
     Raises:
         NotFoundError: With the nearest id of an open study.
     """
-    opened = studies_of(request).get(study, only_open=True)
+    opened = services(request).studies.get(study, only_open=True)
     allow_framing(request, opened.study)
     return opened
 

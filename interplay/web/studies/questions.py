@@ -10,7 +10,8 @@ from interplay.study.asking.forms import Form
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
 from interplay.web.forms import FormFields, see_other
-from interplay.web.studies.enrolments import facts_of, next_address, studies_of, token_of, visits_of
+from interplay.web.services import services
+from interplay.web.studies.enrolments import facts_of, next_address, token_of
 from interplay.web.studies.pages import Enrolled, page
 from interplay.web.studies.steps import FINISHING, finish_early
 
@@ -20,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 @router.get("/studies/{study}/questions")
 def questions(request: Request, enrolment: Enrolled) -> Response:
     """The form that is due; who has nothing to answer goes on."""
-    form = visits_of(request).form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
+    form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
     return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
 
 
@@ -28,9 +29,9 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
     """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
     try:
-        visits_of(request).answer(enrolment, given.get("form", ""), None if "skip" in given else given)
+        services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
-        if (form := visits_of(request).form(enrolment)) is not None:
+        if (form := services(request).visits.form(enrolment)) is not None:
             return _form_page(request, enrolment, form, given, str(error))
     if FINISHING in request.query_params:
         return finish_early(request, enrolment, [])
@@ -38,7 +39,7 @@ def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response
 
 
 def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[str, str], problem: str = "") -> Response:
-    study = studies_of(request).version(enrolment.study_hash)
+    study = services(request).studies.version(enrolment.study_hash)
     return page(
         request, "study_questions.html", 422 if problem else 200,
         study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),

@@ -1,4 +1,4 @@
-"""`CarriedOn`: what follows from the log of answers, without reading it from the start each time."""
+"""`Incremental`: a value made from the log of answers, without reading the log from its start each time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ class News(NamedTuple):
     answers: tuple[store.LoggedAnswer, ...]
 
 
-class CarriedOn(Generic[Value]):
-    """A value made from the answers that count, carried on from the last one seen. Not safe to share between threads, but for
-    `news`.
+class Incremental(Generic[Value]):
+    """A value made from the answers that count. Only `news` may be called by several threads at once.
 
     The log alone is truth. Answers are only ever added and become visible in the order of their sequence numbers
-    (`store.judging.lock`), so carrying on from the last number seen gives the same as starting anew. Where answers of before
-    begin or cease to count, in this process or another, the log's revision changes and the value is made anew.
+    (`store.judging.lock`), so continuing after the last number seen gives the same as starting anew. Where earlier answers
+    start or stop counting, in this process or another, the log's revision changes and the value is made anew.
 
     Args:
         new: Makes the value of an empty log.
@@ -41,8 +40,8 @@ class CarriedOn(Generic[Value]):
         self._value, self._state = self._new(), store.LogState(0, (0, 0, 0))
 
     def news(self, session: Session) -> News | None:
-        """What there is to carry on with, for `take`: another thread may change the value meanwhile, so that nobody waits for
-        the database. None if there is much to read, or the value has to be made anew; that is `current`'s, for one at a time.
+        """Answers to continue with, for `take`. Another thread may change the value meanwhile, so that nobody waits for the
+        database. None if there is much to read, or the value must be made anew: `current` does that, for one thread at a time.
         """
         known = self._state
         if known.last_sequence == 0:
@@ -53,7 +52,7 @@ class CarriedOn(Generic[Value]):
     def take(self, news: News) -> Value:
         """The value after these answers, or after later ones."""
         if news.state.revision == self._state.revision:  # or it was made anew since they were read
-            self._carry_on(news.answers, news.state)
+            self._continue(news.answers, news.state)
         return self._value
 
     def current(self, session: Session) -> Value:
@@ -66,14 +65,14 @@ class CarriedOn(Generic[Value]):
             for answer in store.answers(session):
                 self._add(value, answer)
                 last_sequence = answer.sequence
-            # At its end: nobody goes on from half of it, and an error leaves what there was.
+            # At the end: an error leaves the old value, and nobody continues from half of the new one.
             self._value, self._state = value, state._replace(last_sequence=max(last_sequence, state.last_sequence))
         elif state.last_sequence > known.last_sequence:
-            self._carry_on(store.answers(session, after=known.last_sequence), state)
+            self._continue(store.answers(session, after=known.last_sequence), state)
         return self._value
 
-    def _carry_on(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
-        """Take answers into account, those that were are passed over; `state` is the log's, read before them."""
+    def _continue(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
+        """Take answers into account, but for those already taken; `state` is the log's, read before them."""
         for answer in answers:
             if answer.sequence > self._state.last_sequence:
                 self._add(self._value, answer)
