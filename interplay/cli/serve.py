@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.statistics import StatisticSpec
     from interplay.tasks import Suite
-    from interplay.web.security import Hosts
+    from interplay.web.http.security import Hosts
 
 log = logging.getLogger("interplay.cli")
 DEFAULT_MAX_VIDEO_MB = 500
@@ -133,7 +133,7 @@ def serve(
     starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
 
     from interplay.play.connections.sockets import listen
-    from interplay.web.security import Hosts
+    from interplay.web.http.security import Hosts
 
     try:
         hosts = Hosts.of(host, allow_host or ())
@@ -299,7 +299,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
     from interplay.play.connections.tokens import OPERATOR_FILE
-    from interplay.web.security import is_loopback
+    from interplay.web.http.security import is_loopback
 
     root = play.archive.root
     port = listener.getsockname()[1]

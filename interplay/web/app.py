@@ -37,24 +37,32 @@ from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import api_docs, episodes, errors, examples, feedback, moderation, pages, released
+from interplay.web import episodes, examples, feedback, pages, released
 from interplay.web import play as play_routes
 from interplay.web.agents import page as agents_page
 from interplay.web.agents import routes as agents_routes
 from interplay.web.agents.uploads import MAX_VIDEO_BYTES
 from interplay.web.classes import joining, teachers
-from interplay.web.desk import live
+from interplay.web.desk import live, moderation
 from interplay.web.desk import pages as desk_pages
 from interplay.web.explore import boards, milestones, runs
 from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestone_judging import Milestones
-from interplay.web.identity import IdentityMiddleware, participant_numbers
+from interplay.web.http import api_docs, errors
+from interplay.web.http.identity import IdentityMiddleware, participant_numbers
+from interplay.web.http.security import (
+    BodyLimitMiddleware,
+    HeadMiddleware,
+    HostMiddleware,
+    Hosts,
+    NulMiddleware,
+    SecurityMiddleware,
+)
 from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
 from interplay.web.scores import pages as scores_pages
 from interplay.web.scores.proving import Proofs
-from interplay.web.security import BodyLimitMiddleware, HeadMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
 from interplay.web.services import Services
 from interplay.web.studies import arriving, questions, review, steps
 from interplay.web.studies import play as studies_play

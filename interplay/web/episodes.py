@@ -18,7 +18,7 @@ from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode, RecordingError
 from interplay.web.agents.access import check_shown, may_know_players
 from interplay.web.explore.milestones import told
-from interplay.web.identity import current_operator
+from interplay.web.http.identity import current_operator
 from interplay.web.services import services
 from interplay.web.videos import video_response
 

@@ -21,7 +21,7 @@ from interplay.explore.evaluation.references import References
 from interplay.judge.ratings.boards import BoardMethod, rows_of
 from interplay.rank import Comparison
 from interplay.rank.answers_file import read_answers
-from interplay.web.forms import FormFields, is_own_address, see_other
+from interplay.web.http.forms import FormFields, is_own_address, see_other
 
 router = APIRouter(include_in_schema=False)
 _COOKIE = "interplay_examples"

@@ -12,9 +12,9 @@ from interplay.study.feedback import KINDS, FeedbackError, TooMuchFeedbackError,
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import pupil_of
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormFields, is_own_address, see_other, sentence
-from interplay.web.identity import current_operator, known_participant, network_of
-from interplay.web.rates import Rate
+from interplay.web.http.forms import FormFields, is_own_address, see_other, sentence
+from interplay.web.http.identity import current_operator, known_participant, network_of
+from interplay.web.http.rates import Rate
 from interplay.web.rendering import render, templates
 from interplay.web.services import services
 from interplay.web.studies.enrolments import part_of

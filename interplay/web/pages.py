@@ -31,9 +31,9 @@ from interplay.web.agents.access import (
     may_know_players,
     shown_to,
 )
-from interplay.web.identity import current_operator, known_participant
+from interplay.web.http.identity import current_operator, known_participant
+from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder
-from interplay.web.refusals import refusal
 from interplay.web.rendering import actor_name, find_task, render, titles
 from interplay.web.rewards import reward_plot
 from interplay.web.services import services

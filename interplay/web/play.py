@@ -17,7 +17,7 @@ from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
 from interplay.web.classes.pupils import class_of_game
-from interplay.web.identity import (
+from interplay.web.http.identity import (
     GIVEN_NAME,
     current_participant,
     is_given_name,

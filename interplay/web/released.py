@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from interplay.errors import MisuseError, NotFoundError
 from interplay.record.exchange.offering import Offering
 from interplay.web.agents.access import require_operator
-from interplay.web.refusals import refusal
+from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 router = APIRouter(tags=["data sets"], dependencies=[Depends(require_operator)])

@@ -30,8 +30,8 @@ from interplay.study.studies import Studies
 from interplay.tasks import Suite, Task
 from interplay.web.examples import Examples
 from interplay.web.explore.milestone_judging import Milestones
+from interplay.web.http.rates import Rate
 from interplay.web.pictures import Pictures
-from interplay.web.rates import Rate
 from interplay.web.scores.proving import Proofs
 
 if TYPE_CHECKING:

@@ -40,12 +40,12 @@ from interplay.store.entrants import admit
 from interplay.store.participants import participant_by_key
 from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
-from interplay.web.identity import COOKIE
+from interplay.web.http.identity import COOKIE
+from interplay.web.http.rates import Rate
+from interplay.web.http.security import MAX_BODY_BYTES, Hosts
 from interplay.web.judging.board import board_view
 from interplay.web.pages import key_rows
 from interplay.web.pictures import PLACEHOLDER_SIZE, Pictures
-from interplay.web.rates import Rate
-from interplay.web.security import MAX_BODY_BYTES, Hosts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library

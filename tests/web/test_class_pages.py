@@ -24,8 +24,8 @@ from interplay.tasks import find
 from interplay.web import feedback
 from interplay.web.app import create_app
 from interplay.web.classes import joining as join_pages
-from interplay.web.identity import COOKIE, PUPIL_COOKIE
-from interplay.web.rates import Rate
+from interplay.web.http.identity import COOKIE, PUPIL_COOKIE
+from interplay.web.http.rates import Rate
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library

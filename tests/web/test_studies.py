@@ -34,7 +34,7 @@ from interplay.study.enrolment import HOLD
 from interplay.study.studies import Studies
 from interplay.tasks import find
 from interplay.web.app import create_app
-from interplay.web.identity import COOKIE
+from interplay.web.http.identity import COOKIE
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library

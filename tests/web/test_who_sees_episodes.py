@@ -20,7 +20,7 @@ from interplay.study import tokens
 from interplay.study.definition import find_study
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
-from interplay.web.identity import COOKIE, PUPIL_COOKIE
+from interplay.web.http.identity import COOKIE, PUPIL_COOKIE
 from interplay.web.studies.enrolments import PART_COOKIE
 
 with warnings.catch_warnings():

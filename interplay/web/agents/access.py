@@ -15,8 +15,8 @@ from interplay.record.listing import is_there, withheld
 from interplay.store import Entrant
 from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
-from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
-from interplay.web.refusals import refusal
+from interplay.web.http.identity import api_token, current_operator, current_participant, is_operator, known_participant
+from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 from interplay.web.studies.enrolments import part_here, part_of
 

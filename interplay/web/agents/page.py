@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from interplay.judge.ratings.boards import Boards
 from interplay.web.agents.access import hidden_tasks, judged_now, may_know, viewer_of
 from interplay.web.agents.documents import document_of, documents
-from interplay.web.identity import current_operator
+from interplay.web.http.identity import current_operator
 from interplay.web.judging.board import boards_of, hues_of
 from interplay.web.plots import history
 from interplay.web.rendering import picture_address, render, titles

@@ -22,8 +22,8 @@ from interplay.web.agents.access import (
     viewer_of,
 )
 from interplay.web.agents.documents import AgentDocument, Change, Decline, Proposal, Uploaded, document_of, documents
-from interplay.web.identity import is_given_name
-from interplay.web.refusals import agent_refusals, refusal
+from interplay.web.http.identity import is_given_name
+from interplay.web.http.refusals import agent_refusals, refusal
 from interplay.web.services import services
 
 _BEARER = HTTPBearer(

@@ -18,7 +18,7 @@ from interplay.store.entrants import state
 from interplay.tasks import Task
 from interplay.web.agents.access import check_own, holder, task_on_offer, viewer_of
 from interplay.web.agents.documents import Uploaded
-from interplay.web.refusals import refusal
+from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 MAX_VIDEO_BYTES = 500 * 1024 * 1024

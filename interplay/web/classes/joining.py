@@ -10,10 +10,10 @@ from interplay.study.classes import ClassError, Pupil
 from interplay.study.classes.pupils import best_games, scores
 from interplay.web.classes.pupils import pupil_of
 from interplay.web.classes.teachers import BEST_SHOWN, score_plot
-from interplay.web.forms import FormFields, see_other, sentence
-from interplay.web.identity import network_of, sign_in_pupil, sign_out_pupil
+from interplay.web.http.forms import FormFields, see_other, sentence
+from interplay.web.http.identity import network_of, sign_in_pupil, sign_out_pupil
+from interplay.web.http.rates import Rate
 from interplay.web.pages import game_page
-from interplay.web.rates import Rate
 from interplay.web.rendering import find_task, render
 from interplay.web.services import services
 

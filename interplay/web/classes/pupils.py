@@ -12,8 +12,8 @@ from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
 from interplay.study.classes import Pupil, SchoolClass
-from interplay.web.identity import PUPIL_COOKIE, known_participant
-from interplay.web.refusals import refusal
+from interplay.web.http.identity import PUPIL_COOKIE, known_participant
+from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 HERE_S = 20.0

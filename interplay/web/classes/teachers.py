@@ -20,8 +20,8 @@ from interplay.tasks import Task
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import doing_now
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormPairs, see_other
-from interplay.web.identity import current_operator
+from interplay.web.http.forms import FormPairs, see_other
+from interplay.web.http.identity import current_operator
 from interplay.web.plots import Histogram, histogram
 from interplay.web.rendering import render, titles
 from interplay.web.services import services

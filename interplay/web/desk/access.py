@@ -9,7 +9,7 @@ from fastapi import HTTPException, Request
 from fastapi.responses import Response
 from starlette.requests import HTTPConnection
 
-from interplay.web.identity import current_operator
+from interplay.web.http.identity import current_operator
 from interplay.web.rendering import render
 
 TABS = (

@@ -13,7 +13,7 @@ from interplay.play.live_games import LiveGame, live_games
 from interplay.store.participants import participant_number
 from interplay.web.agents.access import require_operator
 from interplay.web.desk.access import desk, may_watch, signed_in
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.rendering import titles
 from interplay.web.services import services
 

@@ -21,7 +21,7 @@ from interplay.study.overview import Overview, checked_outcome
 from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
 from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_lengths
 from interplay.web.plots import Axis, Chart, chart
 from interplay.web.rendering import clock, plain_number, titles

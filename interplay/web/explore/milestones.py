@@ -13,7 +13,7 @@ from interplay.explore.judgements import Judgement
 from interplay.play.beside.films import LATER, NOW
 from interplay.tasks import Task
 from interplay.web.agents.access import check_shown
-from interplay.web.refusals import refusal
+from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 router = APIRouter(tags=["episodes"])

@@ -15,9 +15,9 @@ from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
 from interplay.web.explore.boards import board_of
 from interplay.web.explore.runs import find_run
-from interplay.web.forms import see_other
 from interplay.web.graphs import graph
-from interplay.web.identity import current_participant
+from interplay.web.http.forms import see_other
+from interplay.web.http.identity import current_participant
 from interplay.web.rendering import explore_suite, render
 from interplay.web.services import services
 

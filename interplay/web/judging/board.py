@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from interplay.judge.ratings.answered import has_answers_of_models
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
-from interplay.web.identity import current_operator, is_operator
+from interplay.web.http.identity import current_operator, is_operator
 from interplay.web.plots import history
 from interplay.web.rendering import find_task, render, titles
 from interplay.web.services import services

@@ -12,7 +12,7 @@ from interplay.model_judges import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts
-from interplay.web.identity import (
+from interplay.web.http.identity import (
     GIVEN_NAME,
     api_token,
     current_participant,
@@ -21,7 +21,7 @@ from interplay.web.identity import (
     known_participant,
     one_spelling,
 )
-from interplay.web.refusals import invalid, refusal
+from interplay.web.http.refusals import invalid, refusal
 from interplay.web.studies.enrolments import part_of, working
 
 OPERATOR = "operator"

@@ -55,9 +55,9 @@ from interplay.judge import (
 from interplay.judge.serving.problems import KINDS as PROBLEMS
 from interplay.tables import is_name
 from interplay.web.agents.access import check_may_know, unplayed_tasks
-from interplay.web.identity import network_of
+from interplay.web.http.identity import network_of
+from interplay.web.http.refusals import invalid, judging_refusals, refusal
 from interplay.web.judging.judges import Judge, judge_of
-from interplay.web.refusals import invalid, judging_refusals, refusal
 from interplay.web.rendering import find_task, render
 from interplay.web.services import services
 from interplay.web.studies import enrolments

@@ -15,7 +15,7 @@ from interplay.study.scores import Board, bins
 from interplay.study.scores.scores import today
 from interplay.tasks import Task
 from interplay.web.agents.access import judged_now, withheld_here
-from interplay.web.identity import known_participant
+from interplay.web.http.identity import known_participant
 from interplay.web.plots import Histogram, histogram
 from interplay.web.rendering import find_task, render
 from interplay.web.services import services

@@ -15,8 +15,8 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
 from interplay.study.playing.visits import LINK_PARAMETER
-from interplay.web import identity
-from interplay.web.forms import FormPairs, see_other
+from interplay.web.http import identity
+from interplay.web.http.forms import FormPairs, see_other
 from interplay.web.rendering import render
 from interplay.web.services import services
 from interplay.web.studies.enrolments import next_address_of

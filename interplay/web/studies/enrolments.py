@@ -20,8 +20,8 @@ from interplay.store import Enrolment
 from interplay.study import StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
-from interplay.web.refusals import refusal
-from interplay.web.security import allow
+from interplay.web.http.refusals import refusal
+from interplay.web.http.security import allow
 from interplay.web.services import services
 
 HEADER = "Interplay-Enrolment"

@@ -15,7 +15,7 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
 from interplay.study.playing.games import PlayedVisit
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_page
 from interplay.web.rendering import find_task
 from interplay.web.services import services

@@ -9,7 +9,7 @@ from interplay.store import Enrolment
 from interplay.study.asking.forms import Form
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.services import services
 from interplay.web.studies.enrolments import facts_of, next_address, token_of
 from interplay.web.studies.pages import Enrolled, page

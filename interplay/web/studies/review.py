@@ -24,8 +24,8 @@ from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
 from interplay.study.reviewing.part import QUESTIONS
 from interplay.study.reviewing.reviews import NO, VERDICT, YES, Served
-from interplay.web.forms import FormFields, see_other, sentence
 from interplay.web.graphs import graph
+from interplay.web.http.forms import FormFields, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, token_of
 from interplay.web.studies.pages import Enrolled, page

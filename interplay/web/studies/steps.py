@@ -20,7 +20,7 @@ from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.quiz_part import QuizPart
 from interplay.study.raffle_entries import AddressError
-from interplay.web.forms import FormPairs, see_other, sentence
+from interplay.web.http.forms import FormPairs, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
 from interplay.web.studies.enrolments import (

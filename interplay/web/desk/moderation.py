@@ -20,8 +20,8 @@ from interplay.judge.serving.problems import KINDS
 from interplay.web.agents.documents import AgentDocument, documents
 from interplay.web.agents.routes import change_state
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormFields, is_own_address, see_other
-from interplay.web.identity import current_operator, sign_in, sign_out
+from interplay.web.http.forms import FormFields, is_own_address, see_other
+from interplay.web.http.identity import current_operator, sign_in, sign_out
 from interplay.web.rendering import render, titles
 from interplay.web.services import services
 

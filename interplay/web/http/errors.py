@@ -16,9 +16,9 @@ from interplay.errors import InterplayError, NotFoundError
 from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
 from interplay.tasks import Task
-from interplay.web.refusals import CODES, document
+from interplay.web.http.refusals import CODES, document
+from interplay.web.http.security import HEADERS
 from interplay.web.rendering import templates
-from interplay.web.security import HEADERS
 from interplay.web.services import services
 
 log = logging.getLogger("interplay.web")

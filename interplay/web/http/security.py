@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from interplay.play.connections.sockets import host_of_origin
-from interplay.web.refusals import CODES, document
+from interplay.web.http.refusals import CODES, document
 
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
