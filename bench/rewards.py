@@ -38,8 +38,8 @@ from interplay.learn.reward.fitting import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
 from interplay.store import judging as store
-from interplay.store import studies
 from interplay.store.judging import SegmentRow
+from interplay.store.study import studies
 from interplay.tasks import Task, find
 from interplay.testing import add_answers, answer_values, match_values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from interplay.store import Database
-from interplay.store.shown import ShownTo, keep_shown, shown_to, tasks_known_to
+from interplay.store.exposure import ShownTo, keep_shown, shown_to, tasks_known_to
 
 
 class Shown:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.judge.bans import worker_of
 from interplay.store import Ban, Database
-from interplay.store import bans as store
+from interplay.store.judging import bans as store
 
 Change = Callable[[Session, str], bool]
 

@@ -20,7 +20,7 @@ from interplay.model_judges.calibration import FactorAgreement, people_agreement
 from interplay.model_judges.predictions import OUTCOMES, brier_scores, columns
 from interplay.model_judges.saving import Contest, SavingPoint, answers_saved, saving_curve, virtual_wins
 from interplay.rank.bias import Share, share
-from interplay.store.model_judges import JudgedPair, LoggedOpinion
+from interplay.store.judging.model_judges import JudgedPair, LoggedOpinion
 from interplay.tasks import Question
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from interplay.model_judges.agreement_with_people import Agreement, agreement_with_people
 from interplay.model_judges.episodes import Archive
 from interplay.model_judges.task_judge import MODEL_PREFIX, has_learnt
-from interplay.store import model_judges as answers_store
 from interplay.store.judging import LogState, log_state
+from interplay.store.judging import model_judges as answers_store
 from interplay.tasks import Question
 
 SEED = 0

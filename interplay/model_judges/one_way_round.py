@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from interplay.judge.serving.checks import SWAPPED
-from interplay.store.model_judges import JudgedPair
+from interplay.store.judging.model_judges import JudgedPair
 from interplay.tasks import Question
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.report.statistics import describe
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 from interplay.tasks import Question
 
 SCORING = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from interplay.report.bedd.paper import short_name, task_ids
 from interplay.report.sentiment import Sentiment, sentiment
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 
 _RIGHT = re.compile(r"\bright\b", re.IGNORECASE)
 

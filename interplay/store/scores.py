@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.classes import CHANNEL
 from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
 from interplay.store.participants import PERSON
+from interplay.store.study.classes import CHANNEL
 
 COMPLETE = ("terminated", "time_limit")
 """How an episode ends that nobody left or stopped."""

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 from interplay.store import Database, FeedbackRow
-from interplay.store import feedback as store
+from interplay.store import participants as store
 from interplay.study.errors import StudyError
 
 KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}

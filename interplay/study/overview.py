@@ -11,10 +11,10 @@ from typing import Any
 
 from interplay.errors import unknown_name
 from interplay.store import Database
-from interplay.store import study_numbers as store
-from interplay.store.collected import Spread
 from interplay.store.participants import judge_name
-from interplay.store.study_numbers import Funnel, PersonRow
+from interplay.store.study import numbers as store
+from interplay.store.study.numbers import Funnel, PersonRow
+from interplay.store.summary import Spread
 from interplay.study.assigning.balance import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID

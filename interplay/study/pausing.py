@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.errors import unknown_name
-from interplay.store import Database, pauses
-from interplay.store.studies import study_row, study_rows
+from interplay.store import Database
+from interplay.store.study import studies as store
+from interplay.store.study.studies import study_row, study_rows
 
 MAX_NOTE_CHARS = 500
 
@@ -41,7 +42,7 @@ class Pauses:
     def all(self) -> dict[str | None, Paused]:
         """What is paused now: id of a study, or None for all new games of the server."""
         with self._database.look() as session:
-            return {study: Paused(one.note, one.created_at) for study, one in pauses.current(session).items()}
+            return {study: Paused(one.note, one.created_at) for study, one in store.current_pauses(session).items()}
 
     def of(self, study: str | None) -> Paused | None:
         """The pause of a study, or (of None) of the server; None where it is not paused."""
@@ -66,7 +67,7 @@ class Pauses:
         with self._database.write() as session:
             if study is not None and study_row(session, study) is None:
                 raise unknown_name("study", study[:100], [one.id for one in study_rows(session)], hint=hint)
-            if (study in pauses.current(session)) or is_paused:
-                pauses.add_pause(
+            if (study in store.current_pauses(session)) or is_paused:
+                store.add_pause(
                     session, study=study, is_paused=is_paused, note=note.strip()[:MAX_NOTE_CHARS], now=self._clock()
                 )

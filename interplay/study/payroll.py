@@ -16,8 +16,9 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, PayEvent
-from interplay.store import studies as store
 from interplay.store.judging import lock
+from interplay.store.study import money
+from interplay.store.study import studies as store
 from interplay.study import ledger
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
@@ -108,7 +109,7 @@ class Payroll:
         newest = self._studies.get(study, hint=hint).study
         with self._database.read() as session:
             done = [one for one in store.enrolments_of_study(session, study) if one.outcome in PAID]
-            events = _events(store.pay_events(session, study))
+            events = _events(money.pay_events(session, study))
         if all(version.pay is None for version in [newest, *(self._studies.version(one.study_hash) for one in done)]):
             raise StudyError(f"{study} pays nobody\nRemedy: add [pay] with reward and currency, and open it again.")
         channel = _channel(newest, done, channel)
@@ -148,7 +149,7 @@ class Payroll:
             enrolment = store.enrolment_by_id(session, payment.visit.enrolment)
             assert enrolment is not None  # it was planned from
             theirs = store.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
-            events = _events(store.pay_events_of(session, [one.id for one in theirs]))
+            events = _events(money.pay_events_of(session, [one.id for one in theirs]))
             visits = self._visits(theirs, bill.channel, bill.longest_min)
             refused = ledger.refusal(payment, visits, events, repeats_safely=repeats_safely)
             if refused is None:
@@ -173,7 +174,7 @@ class Payroll:
         self._studies.get(study, hint=hint)
         with self._database.write() as session:
             lock(session)
-            last = {event.request: event for event in store.pay_events(session, study)}
+            last = {event.request: event for event in money.pay_events(session, study)}
             unknown = {request: event for request, event in last.items() if event.state == "planned"}
             for one in endings:
                 request, _, state = one.rpartition("=")
@@ -183,7 +184,7 @@ class Payroll:
                         f"--settle {one}: write REQUEST=sent or REQUEST=failed, for a payment whose end is unknown: {known}"
                     )
                 event = unknown.pop(request)
-                store.add_pay_event(
+                money.add_pay_event(
                     session, enrolment_id=event.enrolment_id, kind=event.kind, state=state, amount_cents=event.amount_cents,
                     currency=event.currency, request=request, detail="settled by hand", now=self._clock(),
                 )  # fmt: skip
@@ -206,7 +207,7 @@ class Payroll:
                     "enrolment", enrolment_id[:100], known, hint="They are listed by: interplay study participants"
                 )
             version = self._studies.version(enrolment.study_hash)
-            events = store.pay_events_of(session, [enrolment_id])
+            events = money.pay_events_of(session, [enrolment_id])
             visit = None if version.play is None else read_visit(session, version.play, enrolment, self._clock())
         return explain(version, enrolment, events, visit)
 
@@ -232,7 +233,7 @@ class Payroll:
         with self._database.write() as session:
             lock(session)
             people = {one.id: one for one in store.enrolments_of_study(session, study) if one.outcome == "done"}
-            before = [event for event in store.pay_events(session, study) if event.kind == "raffle"]
+            before = [event for event in money.pay_events(session, study) if event.kind == "raffle"]
             if before:
                 said = json.loads(before[0].detail)
                 if seed not in (None, said["seed"]):
@@ -245,7 +246,7 @@ class Payroll:
             tickets = draw(people, prize.winners, seed)[0]
             detail = json.dumps({"seed": seed, "winners": prize.winners, "entries": sorted(people)})
             for ticket in tickets:
-                store.add_pay_event(
+                money.add_pay_event(
                     session, enrolment_id=ticket.entry, kind="raffle", state="due", amount_cents=prize.prize_cents,
                     currency=version.pay.currency, request=f"raffle:{ticket.entry}", detail=detail, now=self._clock(),
                 )  # fmt: skip
@@ -276,7 +277,7 @@ class Payroll:
             self._add(session, payment, state, detail)
 
     def _add(self, session: Session, payment: Payment, state: State, detail: str) -> None:
-        store.add_pay_event(
+        money.add_pay_event(
             session, enrolment_id=payment.visit.enrolment, kind=payment.kind, state=state, amount_cents=payment.amount_cents,
             currency=payment.visit.currency, request=payment.request, detail=detail, now=self._clock(),
         )  # fmt: skip

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from interplay.store import Database, Enrolment
-from interplay.store import raffle as store
 from interplay.store.judging import lock
+from interplay.store.study import money as store
 from interplay.study.errors import StudyError
 from interplay.study.incentives.raffle import draw
 from interplay.study.studies import OpenedStudy, Studies

@@ -15,12 +15,13 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
-from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans, pauses
-from interplay.store import studies as store
-from interplay.store import visits as visit_store
-from interplay.store.judging import lock
+from interplay.store import Database, Enrolment, QuizAttempt, StudyRow
+from interplay.store.judging import bans, lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
-from interplay.store.reviews import count_reviewed
+from interplay.store.study import money
+from interplay.store.study import studies as store
+from interplay.store.study import visits as visit_store
+from interplay.store.study.studies import count_reviewed
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
@@ -383,7 +384,7 @@ class Studies:
             if outcome == "no_partner":
                 line = waited_line(ended.id, visit, play.waiting)
             if line is not None:
-                store.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
+                money.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
         return ended
 
     def _opened(self, session: Session, row: StudyRow) -> OpenedStudy:
@@ -417,7 +418,7 @@ class Studies:
             of_assignment=[_visit(session, one) for one in of_assignment],
             of_worker=[_visit(session, one) for one in of_worker if one.channel == arrival.channel],
             max_visits=study.max_visits,
-            is_paused=study.id in pauses.current(session),
+            is_paused=study.id in store.current_pauses(session),
         )
 
     def _facts(self, session: Session, enrolment: Enrolment) -> Facts:

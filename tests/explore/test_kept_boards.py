@@ -28,8 +28,8 @@ from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgements import Judgement
 from interplay.explore.shown import Shown
 from interplay.store import EpisodeRow, entrants
+from interplay.store.exposure import attempts_state
 from interplay.store.models import Participant
-from interplay.store.shown import attempts_state
 from interplay.testing import START, add_task, episode_values
 
 TASK = "explore/0116"

@@ -23,9 +23,10 @@ from interplay.judge import (
 from interplay.judge.ratings.incremental import Incremental
 from interplay.judge.serving import judging as room
 from interplay.rank import Comparison, rate_all
-from interplay.store import Answer, EpisodeRow, Match, bans
+from interplay.store import Answer, EpisodeRow, Match
 from interplay.store import judging as store
 from interplay.store.entrants import withdraw
+from interplay.store.judging import bans
 
 NUM_JUDGES = 20
 NUM_ANSWERS = 400

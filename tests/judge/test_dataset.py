@@ -23,10 +23,10 @@ from interplay.judge.entrants.uploads import UploadError, add_agent
 from interplay.judge.published import DatasetError, Selection, export_answers, flat_table, import_answers, open_pseudonyms
 from interplay.judge.published.exporting import Tasks
 from interplay.rank import Comparison, TaskStandings
-from interplay.store import bans as ban_store
 from interplay.store import entrants as entrant_store
 from interplay.store import judging as store
-from interplay.store.answers import full_answers
+from interplay.store.judging import bans as ban_store
+from interplay.store.judging.verdicts import full_answers
 from interplay.store.uploads import exported
 from interplay.tasks import find
 

@@ -11,9 +11,11 @@ from starlette.testclient import TestClient
 
 from interplay.judge import Judging
 from interplay.play.connections.tokens import operator_token
-from interplay.store import Enrolment, bans, studies
+from interplay.store import Enrolment
 from interplay.store import judging as store
+from interplay.store.judging import bans
 from interplay.store.participants import add_participant
+from interplay.store.study import studies
 from interplay.store.tokens import create_token
 from interplay.study import tokens
 from interplay.web.app import create_app

@@ -167,7 +167,7 @@ def test_a_public_board_does_not_move_with_one_answer_and_operators_see_it_live(
 
 
 def test_what_everybody_sees_follows_a_ban_at_once(archive, clock):
-    from interplay.store import bans
+    from interplay.store.judging import bans
 
     judging = room(fill(archive), clock, min_viewing_s=0, min_watched_share=0, publish_every=2)
     for number in range(4):

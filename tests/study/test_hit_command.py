@@ -9,8 +9,8 @@ from fake_mturk import KEY_ID, SECRET, FakeMTurk
 from warm_process import WarmProcess
 
 import interplay.record
-from interplay.store import studies
-from interplay.store.hits import hit_events
+from interplay.store.study import studies
+from interplay.store.study.money import hit_events
 from interplay.study.channels import mturk_api
 from interplay.study.channels.mturk_api import MTurkApi
 from interplay.study.definition import parse_study

@@ -15,8 +15,8 @@ from interplay.errors import NotFoundError
 from interplay.judge.ratings.answered import partner_comparisons
 from interplay.rank import leaderboard
 from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
-from interplay.store.bans import ban
-from interplay.store.visits import PlayedSession
+from interplay.store.judging.bans import ban
+from interplay.store.study.visits import PlayedSession
 from interplay.study import StudyError
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import Facts, due_outcome, next_step

@@ -16,7 +16,7 @@ import interplay.record
 from interplay.judge import Judging, Rules
 from interplay.judge.entrants.tally import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
-from interplay.store.boards import WATCHED_FOR, Verdict, watched_tasks
+from interplay.store.judging.verdicts import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find
 from interplay.web.app import create_app
 

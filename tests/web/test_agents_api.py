@@ -18,8 +18,7 @@ from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
 from interplay.judge.entrants.roster import MAX_WAITING
 from interplay.store import entrants as store
-from interplay.store.catalogue import agent_names, count_by_task
-from interplay.store.episodes import EpisodeQuery
+from interplay.store.episodes import EpisodeQuery, agent_names, count_by_task
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
 from interplay.web.app import MAX_VIDEO_BYTES, create_app

@@ -15,7 +15,8 @@ import interplay.record
 from interplay import testing
 from interplay.play.connections.tokens import operator_token
 from interplay.record import proofs
-from interplay.store import EpisodeRow, visits
+from interplay.store import EpisodeRow
+from interplay.store.study import visits
 from interplay.study import tokens
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox

@@ -29,7 +29,7 @@ from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.rank.normal import Z95
 from interplay.rank.trueskill import Rating
-from interplay.store.bans import ban, unban
+from interplay.store.judging.bans import ban, unban
 from interplay.web.app import create_app
 from interplay.web.plots import BANDS_SHOWN, NUM_COLOURS, WIDTH, history
 

@@ -28,7 +28,7 @@ import interplay.record
 from interplay import testing
 from interplay.explore import published
 from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
-from interplay.store import studies as store
+from interplay.store.study import studies as store
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD
 from interplay.study.studies import Studies

@@ -13,9 +13,10 @@ import interplay.record
 from interplay import starter
 from interplay.play.connections.tokens import operator_token
 from interplay.record.exchange.queries import Queries
-from interplay.store import Enrolment, EpisodeRow, studies
+from interplay.store import Enrolment, EpisodeRow
 from interplay.store.entrants import admit
 from interplay.store.participants import add_participant
+from interplay.store.study import studies
 from interplay.study import tokens
 from interplay.study.definition import find_study
 from interplay.tasks import builtin_suites

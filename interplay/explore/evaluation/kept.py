@@ -19,7 +19,7 @@ from interplay.explore.evaluation.references import References, references
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, is_played, read
 from interplay.rank.ranking import Method
 from interplay.store import Database
-from interplay.store.shown import attempts_state
+from interplay.store.exposure import attempts_state
 
 _Made = TypeVar("_Made")
 _RUNS_KEPT = 16

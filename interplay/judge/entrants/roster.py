@@ -12,10 +12,9 @@ from interplay.judge.entrants.tally import Tally, tally
 from interplay.judge.errors import JudgingError
 from interplay.store import Database, Entrant
 from interplay.store import entrants as store
-from interplay.store.answers import judged_definitions
-from interplay.store.boards import Reason, last_reasons, verdicts, watched_tasks
-from interplay.store.catalogue import Shown, episodes_of_entrants
+from interplay.store.episodes import Shown, episodes_of_entrants
 from interplay.store.judging import lock
+from interplay.store.judging.verdicts import Reason, judged_definitions, last_reasons, verdicts, watched_tasks
 from interplay.store.participants import judge_name
 from interplay.tasks import Task
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from interplay.store.boards import Verdict
+from interplay.store.judging.verdicts import Verdict
 from interplay.tasks import Question
 
 

@@ -18,8 +18,8 @@ from interplay.judge.published.pseudonyms import without_worker
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.watching import published_events
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.store import bans as ban_store
 from interplay.store import uploads as store
+from interplay.store.judging import bans as ban_store
 from interplay.tasks import Task
 from interplay.tasks.published import published_name
 

@@ -12,9 +12,9 @@ from interplay.files import replacing
 from interplay.judge.published.exporting import Selection, Tasks, played_by, seat_of, selected
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.watching import watched
-from interplay.store import bans as ban_store
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
+from interplay.store.judging import bans as ban_store
 from interplay.store.uploads import ExportedAnswer
 from interplay.tasks import Question, Task
 

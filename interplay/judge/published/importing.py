@@ -37,10 +37,10 @@ from interplay.judge.published.report import import_report
 from interplay.judge.published.row import DatasetError, PublishedAnswer, ReadItems, load_json, read_items
 from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, EpisodeSeat, Match
-from interplay.store import bans as ban_store
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.store.episodes import UPLOADED
+from interplay.store.judging import bans as ban_store
 from interplay.store.judging import lock
 from interplay.tasks import Suite
 

@@ -9,10 +9,9 @@ from interplay.rank.judgements import Judgement
 from interplay.rank.trueskill import Outcome
 from interplay.store import Database
 from interplay.store import judging as store
-from interplay.store.answers import full_answers
-from interplay.store.boards import has_model_answers
+from interplay.store.judging.verdicts import full_answers, has_model_answers
 from interplay.store.participants import judge_name
-from interplay.store.visits import partners_compared
+from interplay.store.study.visits import partners_compared
 
 _SIDES: dict[str, Outcome] = {"first": "left", "same": "draw", "second": "right"}
 

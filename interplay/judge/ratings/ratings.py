@@ -17,8 +17,8 @@ from interplay.judge.pairing import Evidence
 from interplay.judge.ratings.incremental import Incremental
 from interplay.rank import Comparison, TaskStandings
 from interplay.rank.ranking import Ranking
-from interplay.store import boards as board_store
 from interplay.store import judging as store
+from interplay.store.judging.verdicts import model_answers
 
 Judges = Literal["people", "models"]
 
@@ -154,7 +154,7 @@ class Ratings:
             known_state, history = self._models
             if state != known_state:  # made anew: there are few, and they are rarely added
                 history = History()
-                for answer in board_store.model_answers(session):
+                for answer in model_answers(session):
                     history.add(comparison(answer), answer.sequence)
                 self._models = (state, history)
             yield history

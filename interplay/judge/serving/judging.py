@@ -43,8 +43,9 @@ from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
 from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
 from interplay.judge.watched import Lengths
-from interplay.store import Match, Problem, bans
+from interplay.store import Match, Problem
 from interplay.store import judging as store
+from interplay.store.judging import bans
 from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")

@@ -16,7 +16,7 @@ from interplay.report.inconsistencies import inconsistency_section
 from interplay.report.proxies import proxy_section
 from interplay.report.reading import among, by_agent, by_task, read
 from interplay.report.table import Report, Section
-from interplay.store.answers import FullAnswer, full_answers, judged_definitions, num_full_answers
+from interplay.store.judging.verdicts import FullAnswer, full_answers, judged_definitions, num_full_answers
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session

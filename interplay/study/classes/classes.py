@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import NotFoundError
 from interplay.store import ClassRow, Database, Participant
-from interplay.store import classes as store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
+from interplay.store.study import classes as store
 from interplay.study.classes.codes import (
     ClassError,
     alike,

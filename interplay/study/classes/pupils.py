@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from interplay.store.classes import PlayedSeat
+from interplay.store.study.classes import PlayedSeat
 
 
 @dataclass(frozen=True)

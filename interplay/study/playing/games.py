@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
-from interplay.store import visits as store
-from interplay.store.visits import PlayedSession
+from interplay.store.study import visits as store
+from interplay.store.study.visits import PlayedSession
 from interplay.study.asking.forms import Form, TeamGame, due
 from interplay.study.incentives.requirements import Game
 from interplay.study.incentives.treatment import Earned

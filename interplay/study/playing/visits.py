@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, VisitAnswer
-from interplay.store import visits as store
 from interplay.store.judging import lock
 from interplay.store.participants import judge_name
-from interplay.store.studies import pay_events_of
+from interplay.store.study import visits as store
+from interplay.store.study.money import pay_events_of
 from interplay.study.asking.forms import Form, TeamGame
 from interplay.study.assigning.balance import Assigned, Stand, assign, available
 from interplay.study.definition import Study

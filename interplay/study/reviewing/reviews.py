@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from interplay.store import Database, Enrolment, ReviewRow
-from interplay.store import reviews as store
 from interplay.store.judging import lock
 from interplay.store.participants import judge_name
+from interplay.store.study import studies as store
 from interplay.study.errors import FormError
 from interplay.study.reviewing.choosing import next_instance
 from interplay.study.reviewing.part import QUESTIONS, ReviewPart

@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from interplay.store import Entrant
-from interplay.store.catalogue import Shown
 from interplay.store.entrants import EntrantState, state
+from interplay.store.episodes import Shown
 from interplay.tasks import Task
 from interplay.web.agents.access import viewer_of, withheld_here
 from interplay.web.services import services

@@ -14,7 +14,7 @@ from fastapi.responses import Response
 from interplay.errors import InterplayError
 from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
 from interplay.record.exchange.queries import Queries
-from interplay.store.study_numbers import WORKING
+from interplay.store.study.numbers import WORKING
 from interplay.study import channels
 from interplay.study.channels.base import UNPAID
 from interplay.study.overview import Overview, checked_outcome

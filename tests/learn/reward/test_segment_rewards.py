@@ -23,8 +23,10 @@ from interplay.learn.config import RunError
 from interplay.learn.reward.fitting import fit
 from interplay.learn.reward.pairs import DRAW, FIRST, SECOND, asked_segments
 from interplay.learn.settings import RewardConfig
-from interplay.store import Match, bans, studies
+from interplay.store import Match
 from interplay.store import judging as store
+from interplay.store.judging import bans
+from interplay.store.study import studies
 from interplay.tasks import find
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

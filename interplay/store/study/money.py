@@ -1,13 +1,35 @@
-"""E-mail addresses that take part in a study's raffle: apart from everything that was played."""
+"""Money of studies: the ledgers of pay and of HITs, to which is only added, and the addresses in raffles."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Enrolment, RaffleEntry
+from interplay.store.models import Enrolment, HitEvent, PayEvent, RaffleEntry
+
+
+def add_pay_event(session: Session, *, now: datetime, **columns: Any) -> PayEvent:
+    """Add a line to the ledger of pay."""
+    event = PayEvent(**columns, created_at=now)
+    session.add(event)
+    session.flush()
+    return event
+
+
+def pay_events(session: Session, study: str) -> list[PayEvent]:
+    """The ledger of a study, in order."""
+    query = select(PayEvent).join(Enrolment, PayEvent.enrolment_id == Enrolment.id).where(Enrolment.study == study)
+    return list(session.scalars(query.order_by(PayEvent.id)))
+
+
+def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEvent]:
+    """What the ledger says of these enrolments, in order."""
+    query = select(PayEvent).where(PayEvent.enrolment_id.in_(list(enrolment_ids)))
+    return list(session.scalars(query.order_by(PayEvent.id)))
 
 
 def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
@@ -52,3 +74,13 @@ def erase_addresses(session: Session, study: str) -> int:
         entry.address = None
     session.flush()
     return len(known)
+
+
+def add_hit_event(session: Session, *, made: Mapping[str, str], now: datetime, **columns: Any) -> None:
+    session.add(HitEvent(made=dict(made), **columns, created_at=now))
+    session.flush()
+
+
+def hit_events(session: Session, study: str) -> list[HitEvent]:
+    """The ledger of a study, in order."""
+    return list(session.scalars(select(HitEvent).where(HitEvent.study == study).order_by(HitEvent.id)))

@@ -1,18 +1,28 @@
-"""Studies, their versions, and who took part: opening and closing, enrolments, quiz attempts, the pay ledger."""
+"""Studies, their versions, and who took part: opening and closing, pauses, enrolments, quiz attempts, reviews."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging import STANDS, lock, release_open_of
-from interplay.store.models import Answer, Ban, Enrolment, Match, PayEvent, QuizAttempt, StudyRow, StudyVersion
+from interplay.store.models import (
+    Answer,
+    Ban,
+    Enrolment,
+    Match,
+    Pause,
+    QuizAttempt,
+    ReviewRow,
+    StudyRow,
+    StudyVersion,
+)
 from interplay.store.participants import judge_name
-from interplay.store.visits import last_game
+from interplay.store.study.visits import last_game
 
 _ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindparam("enrolment_id"))
 _VISIT = aliased(Enrolment)
@@ -113,34 +123,11 @@ def all_versions(session: Session) -> list[StudyVersion]:
 
 
 def add_enrolment(
-    session: Session,
-    *,
-    enrolment_id: str,
-    study: str,
-    study_hash: str,
-    participant_id: int,
-    channel: str,
-    worker: str,
-    assignment: str,
-    arrival: Mapping[str, Any],
-    now: datetime,
-    consented: bool,
-    may_release: bool = False,
+    session: Session, *, enrolment_id: str, arrival: Mapping[str, Any], now: datetime, consented: bool, **columns: Any
 ) -> Enrolment:
-    """A person's new part in a study."""
-    enrolment = Enrolment(
-        id=enrolment_id,
-        study=study,
-        study_hash=study_hash,
-        participant_id=participant_id,
-        channel=channel,
-        worker=worker,
-        assignment=assignment,
-        arrival=dict(arrival),
-        arrived_at=now,
-        consented_at=now if consented else None,
-        may_release=may_release,
-    )
+    """Add a person's new part in a study."""
+    times = {"arrived_at": now, "consented_at": now if consented else None}
+    enrolment = Enrolment(id=enrolment_id, arrival=dict(arrival), **times, **columns)
     session.add(enrolment)
     session.flush()
     return enrolment
@@ -223,27 +210,8 @@ def answer_times_by_judge(session: Session, study: str) -> dict[str, list[dateti
     return answers
 
 
-def add_quiz_attempt(
-    session: Session,
-    *,
-    enrolment_id: str,
-    quiz: str,
-    quiz_hash: str,
-    responses: Mapping[str, Any],
-    share: float,
-    passed: bool,
-    now: datetime,
-) -> QuizAttempt:
-    """One more attempt at a quiz."""
-    attempt = QuizAttempt(
-        enrolment_id=enrolment_id,
-        quiz=quiz,
-        quiz_hash=quiz_hash,
-        responses=dict(responses),
-        share=share,
-        passed=passed,
-        created_at=now,
-    )
+def add_quiz_attempt(session: Session, *, now: datetime, **columns: Any) -> QuizAttempt:
+    attempt = QuizAttempt(**columns, created_at=now)
     session.add(attempt)
     session.flush()
     return attempt
@@ -265,41 +233,40 @@ def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
     return list(session.scalars(query.order_by(QuizAttempt.id)))
 
 
-def add_pay_event(
-    session: Session,
-    *,
-    enrolment_id: str,
-    kind: str,
-    state: str,
-    amount_cents: int,
-    currency: str,
-    request: str,
-    detail: str,
-    now: datetime,
-) -> PayEvent:
-    """One more line of the ledger."""
-    event = PayEvent(
-        enrolment_id=enrolment_id,
-        kind=kind,
-        state=state,
-        amount_cents=amount_cents,
-        currency=currency,
-        request=request,
-        detail=detail,
-        created_at=now,
-    )
-    session.add(event)
+def add_pause(session: Session, *, study: str | None, is_paused: bool, note: str, now: datetime) -> None:
+    """Write down that a study (of None: the whole server) is paused, or goes on."""
+    session.add(Pause(study=study, is_paused=is_paused, note=note, created_at=now))
     session.flush()
-    return event
 
 
-def pay_events(session: Session, study: str) -> list[PayEvent]:
-    """The ledger of a study, in order."""
-    query = select(PayEvent).join(Enrolment, PayEvent.enrolment_id == Enrolment.id).where(Enrolment.study == study)
-    return list(session.scalars(query.order_by(PayEvent.id)))
+def current_pauses(session: Session) -> dict[str | None, Pause]:
+    """What is paused now: id of a study, or None for the whole server."""
+    newest = select(func.max(Pause.id)).group_by(Pause.study)
+    return {one.study: one for one in session.scalars(select(Pause).where(Pause.id.in_(newest))) if one.is_paused}
 
 
-def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEvent]:
-    """What the ledger says of these enrolments, in order."""
-    query = select(PayEvent).where(PayEvent.enrolment_id.in_(list(enrolment_ids)))
-    return list(session.scalars(query.order_by(PayEvent.id)))
+SEEN_WITHIN = timedelta(hours=1)
+"""Who has not answered for so long no longer holds an instance."""
+
+
+def reviews_of_visit(session: Session, enrolment_id: str) -> list[ReviewRow]:
+    """All rows of a visit, the oldest first."""
+    query = select(ReviewRow).where(ReviewRow.enrolment_id == enrolment_id)
+    return list(session.scalars(query.order_by(ReviewRow.id)))
+
+
+def reviews_of_study(session: Session, study: str) -> list[tuple[Enrolment, ReviewRow]]:
+    """All rows of all versions of a study, the oldest first."""
+    query = select(Enrolment, ReviewRow).join(Enrolment, ReviewRow.enrolment_id == Enrolment.id)
+    return [(one, row) for one, row in session.execute(query.where(Enrolment.study == study).order_by(ReviewRow.id))]
+
+
+def count_reviewed(session: Session, enrolment_id: str) -> int:
+    """Instances that were reviewed in a visit."""
+    query = select(func.count(func.distinct(ReviewRow.instance)))
+    return session.scalar(query.where(ReviewRow.enrolment_id == enrolment_id, ReviewRow.answered_at.is_not(None))) or 0
+
+
+def is_held(row: ReviewRow, now: datetime) -> bool:
+    """Whether somebody has an instance before them now."""
+    return row.answered_at is None and now - row.served_at < SEEN_WITHIN

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, String, Subquery, case, cast, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.bans import num_answers_of
-from interplay.store.collected import Spread, spreads
 from interplay.store.judging import STANDS
+from interplay.store.judging.bans import num_answers_of
 from interplay.store.models import (
     Answer,
     Enrolment,
@@ -24,7 +23,8 @@ from interplay.store.models import (
     StudyVersion,
     TaskRow,
 )
-from interplay.store.studies import last_seen
+from interplay.store.study.studies import last_seen
+from interplay.store.summary import Spread, spreads
 
 WORKING = "working"
 """The outcome of a visit that has not ended."""
