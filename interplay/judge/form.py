@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
-from interplay.judge.watched import Lengths, implausible, watched_shares
+from interplay.judge.viewing import Lengths, implausible, watched_shares
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tasks import Question
 from interplay.wording import BLANK, num_visible_chars

@@ -303,3 +303,25 @@ def _change(session: Session, statement: Update, task: str | None, **values: Any
     statement = statement if task is None else statement.where(Entrant.task == task)
     result = session.execute(statement.values(**values), execution_options={"synchronize_session": False})
     return result.rowcount  # type: ignore[attr-defined]
+
+
+class Brought(NamedTuple):
+    """An episode of an entrant: on which seed, where its file is if there is one, and the seats that the entrant held."""
+
+    seed: int
+    episode: str
+    path: str
+    seats: tuple[str, ...]
+
+
+def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
+    """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
+    columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
+    query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
+    seats: dict[tuple[Any, ...], list[str]] = {}
+    for *episode, seat in sorted(map(tuple, session.execute(query))):
+        seats.setdefault(tuple(episode), []).append(seat)
+    found: dict[tuple[str, str], list[Brought]] = {}
+    for (seed, _, episode, path, name, task), held in seats.items():
+        found.setdefault((name, task), []).append(Brought(seed, episode, path, tuple(held)))
+    return found

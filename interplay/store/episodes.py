@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, cast, column, delete, false, func, or_, select, table
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import brought
 from interplay.store.models import (
     Enrolment,
     Entrant,
@@ -335,15 +334,6 @@ def statistics_of_sitting(
     return list(found.values())
 
 
-class Shown(NamedTuple):
-    """An episode of an entrant: on which seed, where its file is if there is one, and the seats that the entrant held."""
-
-    seed: int
-    episode: str
-    path: str
-    seats: tuple[str, ...]
-
-
 def count_by_task(session: Session, query: EpisodeQuery) -> dict[str, int]:
     """Task id -> how many episodes that a query asks for can be seen: recorded, or uploaded as a video."""
     found = _matching(select(EpisodeRow.task, func.count()).where(EpisodeRow.path != ""), query)
@@ -359,16 +349,3 @@ def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
     query = select(EpisodeSeat.actor).distinct().join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
     query = query.where(EpisodeSeat.actor_kind != "human")
     return sorted(session.scalars(query if with_waiting else query.where(~_waits())))
-
-
-def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
-    """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
-    columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
-    query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
-    seats: dict[tuple[Any, ...], list[str]] = {}
-    for *episode, seat in sorted(map(tuple, session.execute(query))):
-        seats.setdefault(tuple(episode), []).append(seat)
-    found: dict[tuple[str, str], list[Shown]] = {}
-    for (seed, _, episode, path, name, task), held in seats.items():
-        found.setdefault((name, task), []).append(Shown(seed, episode, path, tuple(held)))
-    return found

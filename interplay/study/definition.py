@@ -22,7 +22,7 @@ from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
 from interplay.study.playing.variants import PlayPart, cents, read_play
-from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
+from interplay.study.quizzes.part import QuizPart, quiz_taken_in, read_quiz
 from interplay.study.reviewing.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars

@@ -18,7 +18,7 @@ from interplay.store.summary import Spread
 from interplay.study.assigning.balance import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
-from interplay.study.pausing import Paused, Pauses
+from interplay.study.pauses import Paused, Pauses
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import OpenedStudy, Studies
 

@@ -29,7 +29,7 @@ from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit
 from interplay.study.playing.games import due_form, read_visit
 from interplay.study.playing.ledger import earned_line, waited_line
 from interplay.study.playing.variants import PlayPart
-from interplay.study.quiz_part import QuizPart
+from interplay.study.quizzes.part import QuizPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000

@@ -19,7 +19,7 @@ from interplay import __version__
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.shown import Shown
 from interplay.judge import Judging, Rules
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens
 from interplay.judge.entrants.roster import Roster
 from interplay.judge.ratings.boards import Boards
@@ -29,15 +29,15 @@ from interplay.play.beside.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
-from interplay.study.pausing import Pauses
+from interplay.study.money.raffle import RaffleEntries
+from interplay.study.pauses import Pauses
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
-from interplay.study.raffle_entries import RaffleEntries
 from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import episodes, examples, feedback, pages, released
+from interplay.web import episodes, examples, feedback, pages, releases
 from interplay.web import play as play_routes
 from interplay.web.agents import page as agents_page
 from interplay.web.agents import routes as agents_routes
@@ -64,7 +64,7 @@ from interplay.web.pictures import Pictures
 from interplay.web.scores import pages as scores_pages
 from interplay.web.scores.proving import Proofs
 from interplay.web.services import Services
-from interplay.web.studies import arriving, questions, review, steps
+from interplay.web.studies import arrival, review, steps
 from interplay.web.studies import play as studies_play
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
-    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, released, review, scores_pages, arriving,
-    steps, studies_play, questions, live, desk_pages,
+    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    steps, studies_play, live, desk_pages,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""
 

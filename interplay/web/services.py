@@ -11,7 +11,7 @@ from starlette.requests import HTTPConnection
 from interplay.explore.evaluation.kept import Kept
 from interplay.explore.shown import Shown
 from interplay.judge import Judging
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens
 from interplay.judge.entrants.roster import Roster
 from interplay.judge.ratings.boards import Boards
@@ -20,10 +20,10 @@ from interplay.play.beside.drawer import Drawer
 from interplay.play.beside.films import Films
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
-from interplay.study.pausing import Pauses
+from interplay.study.money.raffle import RaffleEntries
+from interplay.study.pauses import Pauses
 from interplay.study.people import People
 from interplay.study.playing.visits import Visits
-from interplay.study.raffle_entries import RaffleEntries
 from interplay.study.reviewing.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies

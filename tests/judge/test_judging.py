@@ -32,7 +32,7 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings

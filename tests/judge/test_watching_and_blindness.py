@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from video_files import write_video
 
 from interplay.judge import OPEN_ROOM, DailyLimitError, InvalidAnswerError, Judging, Rules
-from interplay.judge.entrants.twins import twin_path
+from interplay.judge.entrants.duplicates import twin_path
 from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import find

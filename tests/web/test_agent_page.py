@@ -14,7 +14,7 @@ from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
 import interplay.record
 from interplay.judge import Judging, Rules
-from interplay.judge.entrants.tally import Counts, YesCounts, tally
+from interplay.judge.entrants.roster import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
 from interplay.store.judging.verdicts import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find

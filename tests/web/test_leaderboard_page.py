@@ -21,7 +21,7 @@ from interplay.cli.common import suites_with
 from interplay.explore import published
 from interplay.explore.evaluation.runs import read_all
 from interplay.judge import Judging, Rules
-from interplay.judge.ratings.answered import comparisons, judgements
+from interplay.judge.ratings.answers import comparisons, judgements
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
 from interplay.rank.answers_file import read_answers

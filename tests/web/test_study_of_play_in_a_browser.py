@@ -10,7 +10,7 @@ from study_world import PROLIFIC, enrolments, open_study
 from web_server import serving
 
 import interplay.record
-from interplay.study.payroll import Payroll
+from interplay.study.money.payroll import Payroll
 from interplay.study.playing.visits import Visits
 from interplay.study.studies import Studies
 

@@ -239,7 +239,7 @@ def _look(
 
 def _tasks(archive: Archive, task: str | None) -> list[str]:
     """The asked task, or all that can be judged."""
-    from interplay.judge.ratings.answered import judged_tasks
+    from interplay.judge.ratings.answers import judged_tasks
 
     tasks = judged_tasks(archive.database)
     if task is not None:

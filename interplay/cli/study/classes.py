@@ -18,7 +18,7 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address
+from interplay.cli.study.common import NO_SERVER, AddressOption, local_address
 from interplay.errors import unknown_name
 from interplay.wording import amount
 

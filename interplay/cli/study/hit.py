@@ -20,14 +20,14 @@ from interplay.cli.common import (
     progress_console,
     table,
 )
-from interplay.cli.study.opened import opened_hint
+from interplay.cli.study.common import opened_hint
 from interplay.errors import InterplayError
 from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.definition import Study
-    from interplay.study.hit_plan import Order, Service
-    from interplay.study.hits import MadeHit
+    from interplay.study.mturk.hits import MadeHit
+    from interplay.study.mturk.plan import Order, Service
 
 _OPERATIONS = {"hit": "CreateHIT", "qualification": "CreateQualificationType"}
 
@@ -60,9 +60,9 @@ def hit(
 
     Try:  interplay study hit basalt --address https://lab.example --send
     """
-    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
-    from interplay.study.hit_plan import Service, plan, quiz_request
-    from interplay.study.hits import Hits
+    from interplay.study.mturk.api import PRODUCTION, SANDBOX, MTurkApi
+    from interplay.study.mturk.hits import Hits
+    from interplay.study.mturk.plan import Service, plan, quiz_request
     from interplay.study.studies import Studies
 
     if picture_base is not None and not qualification:
@@ -108,7 +108,7 @@ def hit_lines(hits: Sequence[MadeHit]) -> list[str]:
 
 def _place(what: MadeHit | Service) -> str:
     """Where a HIT is or is to be; the address only of a stand-in."""
-    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
+    from interplay.study.mturk.api import PRODUCTION, SANDBOX
 
     stand_in = "" if what.endpoint in (PRODUCTION, SANDBOX) else f" at {what.endpoint}"
     return ("sandbox" if what.is_sandbox else "production") + stand_in
@@ -116,7 +116,7 @@ def _place(what: MadeHit | Service) -> str:
 
 def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[str, Any]:
     """What is planned and what it costs, money in cents."""
-    from interplay.study.hit_plan import cost_of, settings_of
+    from interplay.study.mturk.plan import cost_of, settings_of
 
     settings = settings_of(study)
     missing = sum(order.kind == "hit" and order.state != "made" for order in orders)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
-from interplay.cli.study.opened import opened_place, print_csv
+from interplay.cli.study.common import opened_place, print_csv
 from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.assigning.simulation import Outcome
-    from interplay.study.raffle_entries import RaffleEntries
+    from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
 """How near accepted time should come to each target."""
@@ -149,8 +149,8 @@ def raffle(
     from rich.console import Group
 
     from interplay.study import StudyError
-    from interplay.study.payroll import Payroll
-    from interplay.study.raffle_entries import RaffleEntries, has_addresses
+    from interplay.study.money.payroll import Payroll
+    from interplay.study.money.raffle import RaffleEntries, has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)

@@ -24,8 +24,8 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
+from interplay.cli.study.common import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study.hit import hit_lines
-from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.errors import unknown_name
 from interplay.wording import amount
 
@@ -110,7 +110,7 @@ def open_study(
     from interplay.judge import Rules
     from interplay.judge.segments.opening import SegmentStudies
     from interplay.judge.study_rules import judges_at_once
-    from interplay.study.hits import Hits
+    from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
     study = _checked(name, suite, contact, ethics)
@@ -163,7 +163,7 @@ def close(
 
     Try:  interplay study close atari
     """
-    from interplay.study.raffle_entries import has_addresses
+    from interplay.study.money.raffle import has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
@@ -216,7 +216,7 @@ def show(
     import sys
 
     from interplay.study.definition import builtin_text, find_study
-    from interplay.study.hits import Hits
+    from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
     if toml:
@@ -298,7 +298,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     from interplay.judge.segments.opening import check_segments
     from interplay.study import StudyError
     from interplay.study.definition import check_texts, find_study
-    from interplay.study.hit_plan import settings_of
+    from interplay.study.mturk.plan import settings_of
     from interplay.tasks import index
 
     study = find_study(name).answered_by(contact, ethics)
@@ -361,7 +361,7 @@ def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[
 
 def _judges_lines(study: Study, number: int | None) -> list[str]:
     """How many people can judge at the same time, and a warning where more may come."""
-    from interplay.study.hit_plan import settings_of
+    from interplay.study.mturk.plan import settings_of
 
     if number is None:
         return []

@@ -5,10 +5,9 @@ file, `export_file` writes what is here: in the same format (`export_answers`), 
 """
 
 from interplay.judge.published.exporting import Selection, export_answers, write_items
-from interplay.judge.published.flat import flat_table, write_table
+from interplay.judge.published.flat import ENDINGS, export_file, flat_table, write_table
 from interplay.judge.published.importing import import_answers
 from interplay.judge.published.row import DatasetError, PublishedAnswer, read_items
-from interplay.judge.published.writing import ENDINGS, export_file
 from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
 
 __all__ = [

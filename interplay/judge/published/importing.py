@@ -32,9 +32,8 @@ from interplay.judge.entrants.video_staging import (
     stage,
     task_row,
 )
-from interplay.judge.published.keeping import item_of, source_of
 from interplay.judge.published.report import import_report
-from interplay.judge.published.row import DatasetError, PublishedAnswer, ReadItems, load_json, read_items
+from interplay.judge.published.row import DatasetError, PublishedAnswer, ReadItems, item_of, load_json, read_items, source_of
 from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, EpisodeSeat, Match
 from interplay.store import entrants as entrant_store

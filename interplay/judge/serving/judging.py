@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.twins import Twins
+from interplay.judge.entrants.duplicates import Twins
 from interplay.judge.errors import (
     NothingToJudgeError,
     NothingToUndoError,
@@ -34,15 +34,14 @@ from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
+from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stopwatch, questions_of
 from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.problems import check_problem
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
-from interplay.judge.serving.served import MatchState, ServedMatch, questions_of
-from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
 from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
-from interplay.judge.watched import Lengths
+from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
 from interplay.store.judging import bans

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
 from interplay.judge.pairing import AgentPair, Awaited, Evidence, pairing_rule
 from interplay.judge.pairing.candidates import Candidates

@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
 from interplay.judge.segments.choosing import SegmentPair, Sums, next_pair
 from interplay.judge.segments.clips import Clips

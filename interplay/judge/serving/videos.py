@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import twin_path
+from interplay.judge.entrants.duplicates import twin_path
 from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
 from interplay.record.disguise import stated_length_s

@@ -43,3 +43,9 @@ class OpenChannel:
         check_outcome(outcome)
         check_ended(arrival, self.name)
         return Departure("page", _TEXTS[outcome])
+
+
+class EmailChannel(OpenChannel):
+    """As an open link; the last page asks for an address for the study's raffle (`study/raffle_entries.py`)."""
+
+    name = "email"

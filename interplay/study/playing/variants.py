@@ -16,7 +16,7 @@ from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
 from interplay.study.incentives.requirements import SCOPES, Requirement, Scope
 from interplay.study.incentives.treatment import Treatment
 from interplay.study.incentives.words import readable
-from interplay.study.quiz_part import QuizPart, read_quiz
+from interplay.study.quizzes.part import QuizPart, read_quiz
 from interplay.tables import Table
 
 Choice = Literal["assigned", "chosen"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -19,9 +19,50 @@ from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import studies as store
 from interplay.study.errors import FormError
-from interplay.study.reviewing.choosing import next_instance
 from interplay.study.reviewing.part import QUESTIONS, ReviewPart
 from interplay.study.studies import Studies
+
+
+def lacking(verdicts: Sequence[bool], *, raters: int, third: bool) -> int:
+    """How many verdicts an instance still lacks; a third one is asked for where as many say yes as say no.
+
+    >>> lacking([True, False], raters=2, third=True), lacking([True, True], raters=2, third=True)
+    (1, 0)
+    """
+    if len(verdicts) < raters:
+        return raters - len(verdicts)
+    return int(third and 2 * sum(verdicts) == len(verdicts))
+
+
+def next_instance(
+    names: Sequence[str],
+    verdicts: Mapping[str, Sequence[bool]],
+    mine: Collection[str],
+    held: Counter[str],
+    *,
+    raters: int,
+    third: bool,
+    rng: np.random.Generator,
+) -> str | None:
+    """The instance that somebody reviews next: one that others have begun before one that nobody has, and by chance among
+    equals; None if nothing lacks their verdict.
+
+    Args:
+        names: All instances.
+        verdicts: Name -> those there are.
+        mine: Those that this person has reviewed.
+        held: Name -> others who have it before them now.
+        raters, third: As of `lacking`.
+        rng: The same for one person, so that their order stays.
+    """
+    order = {name: place for name, place in zip(names, rng.permutation(len(names)).tolist(), strict=True)}
+    left = []
+    for name in names:
+        missing = lacking(verdicts.get(name, ()), raters=raters, third=third)
+        if name not in mine and missing > held[name]:
+            left.append((missing, order[name], name))
+    return min(left)[2] if left else None
+
 
 YES, NO = "yes", "no"
 VERDICT = "verdict"

@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from interplay.store import Entrant
-from interplay.store.entrants import EntrantState, state
-from interplay.store.episodes import Shown
+from interplay.store.entrants import Brought, EntrantState, state
 from interplay.tasks import Task
 from interplay.web.agents.access import viewer_of, withheld_here
 from interplay.web.services import services
@@ -152,7 +151,7 @@ def document_of(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> 
 def _one_document(
     tasks: Mapping[str, Task],
     rows: list[Entrant],
-    brought: Mapping[tuple[str, str], list[Shown]],
+    brought: Mapping[tuple[str, str], list[Brought]],
     hidden: set[str],
     withheld: set[str],
     *,

@@ -17,8 +17,8 @@ from interplay.record.exchange.queries import Queries
 from interplay.store.study.numbers import WORKING
 from interplay.study import channels
 from interplay.study.channels.base import UNPAID
+from interplay.study.money.payroll import Payroll
 from interplay.study.overview import Overview, checked_outcome
-from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
 from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
 from interplay.web.http.forms import FormFields, see_other

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.judge.ratings.answered import has_answers_of_models
+from interplay.judge.ratings.answers import has_answers_of_models
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
 from interplay.web.http.identity import current_operator, is_operator

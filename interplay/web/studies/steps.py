@@ -1,4 +1,4 @@
-"""The way through a study of somebody who agreed: the quiz, to the work, and to the end. Every page needs their token."""
+"""The way through a study of people who agreed: quiz, work, questions about partners, end. Every page needs their token."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from interplay.judge import JudgingError, RulesError
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
+from interplay.study.asking.forms import Form
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
-from interplay.study.quiz_part import QuizPart
-from interplay.study.raffle_entries import AddressError
-from interplay.web.http.forms import FormPairs, see_other, sentence
+from interplay.study.errors import FormError
+from interplay.study.money.raffle import AddressError
+from interplay.study.quizzes.part import QuizPart
+from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
 from interplay.web.studies.enrolments import (
@@ -279,3 +281,32 @@ def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
     """What pages of an enrolled person put into their addresses."""
     token = token_of(request, enrolment)
     return {"token": token, "query": urlencode({PARAMETER: token})}
+
+
+@router.get("/studies/{study}/questions")
+def questions(request: Request, enrolment: Enrolled) -> Response:
+    """The form that is due; who has nothing to answer goes on."""
+    form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
+    return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
+
+
+@router.post("/studies/{study}/questions")
+def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
+    """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
+    try:
+        services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
+    except FormError as error:
+        if (form := services(request).visits.form(enrolment)) is not None:
+            return _form_page(request, enrolment, form, given, str(error))
+    if FINISHING in request.query_params:
+        return finish_early(request, enrolment, [])
+    return see_other(next_address(request, enrolment))
+
+
+def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[str, str], problem: str = "") -> Response:
+    study = services(request).studies.version(enrolment.study_hash)
+    return page(
+        request, "study_questions.html", 422 if problem else 200,
+        study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),
+        is_finishing=FINISHING in request.query_params, is_blind=study.play is not None and study.play.is_blind,
+    )  # fmt: skip

@@ -132,23 +132,23 @@ def rank(
         progress_console.print(f"seed {seed}", highlight=False)
     draws = Resampling(bootstrap, resample.value, level, seed or 0) if bootstrap else None
     result = _rank(comparisons, method, options, draws)
-    from interplay.cli import rank_document
+    from interplay.cli.rank import document as documents
 
     if as_csv:
-        rank_document.print_csv(result, task, normalised)
+        documents.print_csv(result, task, normalised)
         return
     with working("comparing answers"):
         judgements = _judgements(answers, data, database, task) if agreement or bias else []
-        document = rank_document.leaderboards(result, task, method.value, draws, normalised=normalised)
+        document = documents.leaderboards(result, task, method.value, draws, normalised=normalised)
         if extras.matrix:
-            document["probabilities"] = rank_document.probabilities(result.overall, options)
+            document["probabilities"] = documents.probabilities(result.overall, options)
         if extras.agreement:
-            document["agreement"] = rank_document.agreement_by_question(judgements, draws)
+            document["agreement"] = documents.agreement_by_question(judgements, draws)
         if extras.bias:
-            document["bias"] = rank_document.bias(judgements)
+            document["bias"] = documents.bias(judgements)
         if extras.transitivity:
-            document["transitivity"] = rank_document.triads(result.overall, seed or 0)
-    from interplay.cli.rank_tables import text
+            document["transitivity"] = documents.triads(result.overall, seed or 0)
+    from interplay.cli.rank.tables import text
 
     emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
 
@@ -177,7 +177,7 @@ def _from_database(data: Path, database: str | None, partners: str | None) -> li
             f"no answers in {data}: it holds no interplay.db\n"
             "Name the folder with --data, rank a file with --answers, or begin with:  interplay demo --fast"
         )
-    from interplay.judge.ratings.answered import comparisons, partner_comparisons
+    from interplay.judge.ratings.answers import comparisons, partner_comparisons
 
     with working("reading answers"), closing(open_archive(data, database, must_exist=True)) as archive:
         return comparisons(archive.database) if partners is None else partner_comparisons(archive.database, partners)
@@ -189,7 +189,7 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
 
     if answers is not None:
         return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
-    from interplay.judge.ratings.answered import judgements
+    from interplay.judge.ratings.answers import judgements
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         return judgements(archive.database, task)

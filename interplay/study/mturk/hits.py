@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from interplay.store import Database
 from interplay.store.judging import lock
 from interplay.store.study.money import add_hit_event, hit_events
-from interplay.study.channels.mturk_api import CreatedHit, MTurkApi
 from interplay.study.definition import Study
-from interplay.study.hit_plan import Event, Order, Service, State, make, with_qualification
+from interplay.study.mturk.api import CreatedHit, MTurkApi
+from interplay.study.mturk.plan import Event, Order, Service, State, make, with_qualification
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,12 @@ from urllib.parse import urlsplit
 
 from interplay.study.channels import MTurkChannel
 from interplay.study.errors import OptionError, PaymentError, PaymentUnknownError, StudyError
-from interplay.study.hit import HitSettings, qualification_request
-from interplay.study.pay import find_fee
+from interplay.study.money.worth import find_fee
+from interplay.study.mturk.settings import HitSettings, qualification_request
 
 if TYPE_CHECKING:
-    from interplay.study.channels.mturk_api import MTurkApi
     from interplay.study.definition import Study
+    from interplay.study.mturk.api import MTurkApi
 
 LATER = "(id of the qualification type)"
 """Stands in a planned HIT for the qualification type that is made, or found, right before it."""

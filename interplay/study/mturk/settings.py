@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 from interplay.study.errors import OptionError, StudyError
-from interplay.study.quiz_export import answer_key, question_form
+from interplay.study.quizzes.export import answer_key, question_form
 from interplay.tables import Table
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from interplay.study.quiz import Quiz
+    from interplay.study.quizzes.quiz import Quiz
 
 QUESTION_NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
 PERCENT_APPROVED = "000000000000000000L0"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interplay.errors import unknown_name
 from interplay.study.errors import QuizError
-from interplay.study.quiz import MAX_OPTIONS, PASS_SHARE, Option, Picture, Quiz, QuizQuestion
+from interplay.study.quizzes.quiz import MAX_OPTIONS, PASS_SHARE, Option, Picture, Quiz, QuizQuestion
 from interplay.tables import Table, parse_toml, read_text
 
 _PICTURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\.(jpg|jpeg|png)")

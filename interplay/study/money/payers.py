@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from interplay.study.errors import PaymentError
-from interplay.study.ledger import Payment, Visit
+from interplay.study.money.ledger import Payment, Visit
 
 if TYPE_CHECKING:
-    from interplay.study.channels.mturk_api import MTurkApi
     from interplay.study.channels.prolific_api import ProlificApi
+    from interplay.study.mturk.api import MTurkApi
 
 
 class MTurkPayer:

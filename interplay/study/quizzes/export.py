@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from interplay.study.errors import QuizError
-from interplay.study.quiz import Picture, Quiz, QuizQuestion, shuffled
+from interplay.study.quizzes.quiz import Picture, Quiz, QuizQuestion, shuffled
 
 if TYPE_CHECKING:
     import numpy as np

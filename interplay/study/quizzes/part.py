@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from interplay.study import quiz_file
 from interplay.study.errors import QuizError, StudyError
-from interplay.study.quiz import Quiz
+from interplay.study.quizzes import file as quiz_file
+from interplay.study.quizzes.quiz import Quiz
 from interplay.tables import Table
 
 MAX_PICTURES_BYTES = 1024 * 1024
