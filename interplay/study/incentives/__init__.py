@@ -5,9 +5,9 @@ A game is a mapping {statistic: number}; a visit is the sequence of its games. `
 """
 
 from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
+from interplay.study.incentives.raffle import Ticket, draw
 from interplay.study.incentives.requirements import Game, Progress, Requirement, completion
 from interplay.study.incentives.treatment import Earned, Treatment
-from interplay.study.money.raffle import Ticket, draw
 
 __all__ = [
     "Bonus",
