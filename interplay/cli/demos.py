@@ -227,7 +227,6 @@ def get(
 
 
 def _chosen(entries: list[Entry], task: str | None, limit: int | None, *, with_bad: bool) -> list[Entry]:
-    """The recordings of a list that are asked for."""
     from interplay.learn.recordings.names import task_of
 
     if task is not None:
@@ -330,7 +329,6 @@ def import_(
 
 
 def _task(name: str) -> Task | str:
-    """A published name of a task, or a task of ours."""
     from interplay.learn.recordings.names import task_of
     from interplay.tasks import find
 

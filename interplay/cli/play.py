@@ -161,13 +161,11 @@ def _table(task: Task, episodes: Sequence[Episode], returns: Sequence[dict[str, 
 
 
 def _task(text: str) -> Task:
-    """The task that an argument names."""
     file = file_of(text)
     return load(file).task() if file.suffix == ".json" else find(text)
 
 
 def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:
-    """Who plays: one agent in every seat, or seat -> agent."""
     if (agent is None) == (not seats):
         raise typer.BadParameter("give --agent A, or --seat NAME=A for each seat of the task")
     if agent is not None:

@@ -290,7 +290,6 @@ It answers to these names only: {shown}. More of them: --allow-host NAME
 
 
 def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, host: str, hosts: Hosts, verbose: bool) -> None:
-    """Answer requests until a signal comes."""
     import asyncio
 
     import uvicorn

@@ -102,7 +102,6 @@ def check(
 
 
 def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
-    """All tasks of a file."""
     from interplay.record.task_check import try_out
 
     suite = load_suite(file)
@@ -137,7 +136,6 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
 
 
 def _check_ids(ids: list[str] | None, steps: int, *, as_json: bool) -> None:
-    """Gymnasium ids, or all there are."""
     from interplay.record.gymnasium_task import task_of
 
     chosen = registered_ids() if ids is None else ids
@@ -170,7 +168,6 @@ _WORDS: dict[Verdict, str] = {
 
 
 def _rehearse(tasks: Sequence[Task], steps: int) -> list[Rehearsal]:
-    """Record a little of each, for real, in a folder that goes away again."""
     import interplay.record
     from interplay.record.rehearsal import rehearse
 

@@ -159,7 +159,6 @@ class Bans:
 
 
 def _names(session: Session, name: str, dataset: str | None, *, must_be: bool = False) -> list[str]:
-    """The judges a name or worker id stands for."""
     if dataset is not None:
         return [f"{dataset}/{name.removeprefix(f'{dataset}/')}"]
     known = store.known_judges(session)

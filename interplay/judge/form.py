@@ -118,7 +118,6 @@ def says_nothing(text: str) -> bool:
 
 
 def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any, errors: list[FieldError]) -> dict[str, Any]:
-    """Answers to every question but the overall one, in the form's order."""
     if not isinstance(responses, Mapping):
         errors.append(FieldError("responses", f"expected an object, question id -> answer; got {_shown(responses)}"))
         return {}
@@ -162,7 +161,6 @@ def _is_yes_or_no_of_both_sides(answer: Any) -> bool:
 
 
 def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
-    """The reason without space around it."""
     if not isinstance(reason, str):
         errors.append(FieldError("reason", f"expected text; got {_shown(reason)}"))
         return ""
@@ -199,7 +197,6 @@ def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[
 
 
 def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldError]) -> dict[str, Any]:
-    """A JSON object that both databases take, of bounded size."""
     if not isinstance(value, dict):
         errors.append(FieldError(field, f"expected an object; got {_shown(value)}"))
         return {}
@@ -227,12 +224,10 @@ def can_be_stored(value: str) -> bool:
 
 
 def _plain(value: str) -> str:
-    """Up to 40 characters of a text, safe to send back."""
     return value[:40].encode("ascii", "backslashreplace").decode()
 
 
 def _shown(value: Any) -> str:
-    """What was found, short."""
     if value is None:
         return "nothing"
     if isinstance(value, str):

@@ -105,7 +105,6 @@ class Rules:
     publish_every: int = 1
 
     def __post_init__(self) -> None:
-        """Check every range."""
         for name, is_good, expected in (
             ("tasks", self.tasks is None or len(self.tasks) > 0, "one task or more; leave it out for all"),
             ("task_choice", self.task_choice in ("random", "fixed"), "'random' or 'fixed'"),
@@ -164,7 +163,6 @@ class Rules:
 
 
 def _check_segments(table: Table, settings: Mapping[str, Any], part: Segments) -> None:
-    """Refuse settings that mean nothing where segments are compared."""
     if settings["tasks"] != (part.task,):
         problem = f"names {', '.join(settings['tasks'])}, and segments are compared of one task, {part.task}"
         raise table.error("tasks", problem, "leave it out, or make a study for each task")

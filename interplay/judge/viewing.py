@@ -53,13 +53,11 @@ def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
 
 
 def _share(side: Any, length: float | None) -> float:
-    """Seconds watched of the seconds there are."""
     whole = _number(side, "length_s") if length is None else length
     return min(1.0, _number(side, "watched_s") / whole) if whole > 0 else 0.0
 
 
 def _number(side: Any, name: str) -> float:
-    """A finite number of zero or more; 0 for anything else."""
     value = side.get(name) if isinstance(side, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0

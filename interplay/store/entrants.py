@@ -114,7 +114,6 @@ def is_name_taken(session: Session, name: str) -> bool:
 
 
 def num_waiting(session: Session, proposed_by: str) -> int:
-    """How many agents of a token wait for a moderator."""
     waiting = (Entrant.approved_at.is_(None), Entrant.declined_at.is_(None), Entrant.withdrawn_at.is_(None))
     return session.scalar(select(func.count(Entrant.name.distinct())).where(Entrant.proposed_by == proposed_by, *waiting)) or 0
 
@@ -162,7 +161,6 @@ def episodes_of(session: Session, name: str, task: str) -> Sequence[EpisodeRow]:
 
 
 def held_out_seeds(session: Session, task_hash: str) -> frozenset[int]:
-    """Seeds of a version of a task on which entrants are compared."""
     definition = session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
     return frozenset() if definition is None else frozenset(definition["held_out_seeds"])
 

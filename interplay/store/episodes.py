@@ -162,12 +162,10 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
 
 
 def _held(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether somebody who held a seat of the episode meets all of these."""
     return select(EpisodeSeat.episode_id).where(EpisodeSeat.episode_id == EpisodeRow.id, *conditions).exists()
 
 
 def _waits() -> ColumnElement[bool]:
-    """Whether an uploaded video is of an agent that was never approved in its task."""
     waiting = (Entrant.name == EpisodeRow.actor, Entrant.task == EpisodeRow.task, Entrant.approved_at.is_(None))
     return and_(EpisodeRow.frames == UPLOADED, select(Entrant.id).where(*waiting).exists())
 
@@ -212,7 +210,6 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
 
 
 def count_episodes(session: Session, query: EpisodeQuery) -> int:
-    """How many rows match, whatever its limit and offset."""
     return session.scalar(_matching(select(func.count()).select_from(EpisodeRow), query)) or 0
 
 
@@ -230,7 +227,6 @@ def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:
 
 
 def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None) -> list[str]:
-    """Ids of all episodes, or of some of those that begin alike."""
     query = select(EpisodeRow.id)
     if prefix:
         query = query.where(EpisodeRow.id.startswith(prefix, autoescape=True))
@@ -238,7 +234,6 @@ def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None)
 
 
 def statistic_names(session: Session) -> list[str]:
-    """Names of all statistics any episode has, of the episode or of a seat."""
     names = [
         *session.scalars(select(EpisodeStatistic.name).distinct()),
         *session.scalars(select(SeatStatistic.name).distinct()),

@@ -42,7 +42,6 @@ def one_spelling(name: str) -> str:
 
 
 def participant_by_key(session: Session, key: str) -> Participant | None:
-    """The participant whose cookie holds this key."""
     return session.scalar(select(Participant).where(Participant.key == key))
 
 
@@ -81,7 +80,6 @@ def judge_name(participant_id: int) -> str:
 
 
 def add_feedback(session: Session, **columns: Any) -> FeedbackRow:
-    """One more."""
     row = FeedbackRow(**columns)
     session.add(row)
     session.flush()
@@ -89,7 +87,6 @@ def add_feedback(session: Session, **columns: Any) -> FeedbackRow:
 
 
 def feedback(session: Session, *, limit: int | None = None) -> list[FeedbackRow]:
-    """Everything, the newest first."""
     return list(session.scalars(select(FeedbackRow).order_by(FeedbackRow.id.desc()).limit(limit)))
 
 

@@ -59,14 +59,12 @@ def save_query(
 
 
 def find_query(session: Session, name: str, version: int | None = None) -> SavedQuery | None:
-    """A version of a saved query; the newest if none is named."""
     if version is None:
         version = session.scalar(select(func.max(SavedQuery.version)).where(SavedQuery.name == name))
     return None if version is None else session.get(SavedQuery, (name, version))
 
 
 def rows_of(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
-    """The rows of these episodes that are in the catalogue."""
     found: list[EpisodeRow] = []
     for start in range(0, len(ids), IDS_AT_ONCE):
         found += session.scalars(select(EpisodeRow).where(EpisodeRow.id.in_(ids[start : start + IDS_AT_ONCE])))
@@ -109,7 +107,6 @@ def add_choice(session: Session, *, participant_id: int | None, may_release: boo
 
 
 def choices(session: Session) -> list[ReleaseChoice]:
-    """Everything that was written down, in order."""
     return list(session.scalars(select(ReleaseChoice).order_by(ReleaseChoice.id)))
 
 
@@ -126,7 +123,6 @@ def withheld_of(session: Session, ids: Sequence[str], *, own: Collection[int] = 
 
 
 def counts(session: Session) -> ReleaseCounts:
-    """How recorded episodes stand."""
     withheld = EpisodeRow.id.in_(select(WITHHELD.c.episode_id))
     with_people = (
         select(EpisodeSeat.episode_id)

@@ -107,7 +107,6 @@ def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
 
 
 def _complete(task: str, task_hash: str, *kinds: str) -> tuple[ColumnElement[bool], ...]:
-    """Of one version of a task, played to the end by one owner in one seat."""
     other = aliased(EpisodeSeat)
     others = (
         select(func.count()).where(other.episode_id == EpisodeRow.id).select_from(other).correlate(EpisodeRow).scalar_subquery()

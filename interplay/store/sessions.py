@@ -69,7 +69,6 @@ def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]
 
 
 def _is_near(at: datetime, now: datetime) -> bool:
-    """Whether the time of day of two moments is at most an hour apart."""
     apart = abs((at - now).total_seconds()) % 86400
     return min(apart, 86400 - apart) <= 3600
 

@@ -192,7 +192,6 @@ def _of_people() -> ColumnElement[bool]:
 
 
 def _given() -> Subquery:
-    """Episode -> the study and channel by which somebody came to play it."""
     return (
         select(
             PlaySession.episode_id,
@@ -207,7 +206,6 @@ def _given() -> Subquery:
 
 
 def _in_study(study: str | None) -> tuple[ColumnElement[bool], ...]:
-    """The condition that a study gave the episode."""
     if study is None:
         return ()
     given = exists().where(

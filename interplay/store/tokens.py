@@ -69,7 +69,6 @@ def token_row(session: Session, token: str) -> ApiToken | None:
 
 
 def tokens(session: Session) -> Sequence[ApiToken]:
-    """Every token that was ever made, by name."""
     return session.scalars(select(ApiToken).order_by(ApiToken.name)).all()
 
 

@@ -118,7 +118,6 @@ class ExportedAnswer(NamedTuple):
 
     @property
     def segments(self) -> tuple[int, int]:
-        """Of an answer about segments, which."""
         assert self.left_segment_id is not None
         assert self.right_segment_id is not None
         return self.left_segment_id, self.right_segment_id

@@ -159,12 +159,10 @@ class Study:
 
     @cached_property
     def content_hash(self) -> str:
-        """64 hex digits over the whole document."""
         canonical = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """The document."""
         return dict(self.document)
 
     @classmethod
@@ -190,7 +188,6 @@ class Study:
         return None if found is None else found.quiz or self.quiz
 
     def page(self, address: str) -> str:
-        """Its page on a server that people reach at `address`."""
         return f"{address.rstrip('/')}/studies/{self.id}"
 
     def channel_of(self, parameters: Mapping[str, str]) -> Channel:
@@ -208,7 +205,6 @@ class Study:
 
 
 def marks(channel: Channel) -> tuple[str, ...]:
-    """Parameters that only this channel's addresses carry."""
     if channel.name == "mturk":
         return ("assignmentId", "workerId", "turkSubmitTo")
     return tuple(getattr(channel, "names", {}).values())
@@ -271,7 +267,6 @@ def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None
 
 @cache
 def builtin_studies() -> dict[str, Study]:
-    """The studies that ship with the package, by id."""
     return {study.id: study for study in (load_study(file) for file in _builtin_files())}
 
 
@@ -428,7 +423,6 @@ def _review(root: Table) -> ReviewPart:
 
 
 def _num_reviews(head: Table, review: ReviewPart) -> int:
-    """Reviews of one visit, which is paid for as many."""
     most = len(review.instances)
     number = head.count("answers", most)
     if number > most:

@@ -101,7 +101,6 @@ class FeedbackBox:
             return _feedback(row)
 
     def all(self, *, limit: int | None = None) -> list[Feedback]:
-        """What was written, the newest first."""
         with self._database.read() as session:
             return [_feedback(row) for row in store.feedback(session, limit=limit)]
 

@@ -219,7 +219,6 @@ class Overview:
         ]
 
     def raffles(self, study: str | None = None) -> list[Raffled]:
-        """What raffles drew."""
         with self._database.read() as session:
             lines = store.raffle_lines(session, study)
         found: dict[str, list[tuple[str, str]]] = {}

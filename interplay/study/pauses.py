@@ -60,7 +60,6 @@ class Pauses:
         self._say(study, is_paused=True, note=note, hint=hint)
 
     def resume(self, study: str | None = None, *, hint: str = "") -> None:
-        """Go on. Arguments and errors as `pause`."""
         self._say(study, is_paused=False, note="", hint=hint)
 
     def _say(self, study: str | None, *, is_paused: bool, note: str, hint: str) -> None:

@@ -49,7 +49,6 @@ class OpenedStudy:
 
     @property
     def is_open(self) -> bool:
-        """Whether it takes people."""
         return self.closed_at is None
 
 
@@ -162,7 +161,6 @@ class Studies:
         return found
 
     def all(self) -> list[OpenedStudy]:
-        """Every study that was opened here, the oldest first."""
         with self._database.read() as session:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
@@ -283,7 +281,6 @@ class Studies:
             return store.enrolment_by_id(session, enrolment_id)
 
     def facts(self, enrolment: Enrolment) -> Facts:
-        """What decides an enrolment's next step, read now."""
         with self._database.look() as session:
             return self._facts(session, enrolment)
 
@@ -293,7 +290,6 @@ class Studies:
             return self._attempts(session, enrolment)
 
     def quiz_of(self, enrolment: Enrolment) -> QuizPart | None:
-        """The quiz that an enrolment, as it is now, is asked."""
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
@@ -405,7 +401,6 @@ class Studies:
         return found
 
     def _admission(self, session: Session, opened: OpenedStudy, arrival: Arrival, person: int | None) -> Admission:
-        """Whether somebody is let in, by what is known of them and of their assignment."""
         study, of_assignment = opened.study, []
         if arrival.assignment:
             of_assignment = store.enrolments_of_assignment(session, study.id, arrival.channel, arrival.assignment)
@@ -465,7 +460,6 @@ class Studies:
 
 
 def _person(session: Session, arrival: Arrival) -> int | None:
-    """Number of the participant a platform sent, if they were here before."""
     found = participant_by_worker(session, arrival.channel, arrival.worker) if arrival.worker else None
     return None if found is None else found.id
 

@@ -87,7 +87,6 @@ class _Static(StaticFiles):
     """Files that browsers ask about each time (and get 304): modules import each other by plain names, stale ones break."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """The file, or 304, with that rule in its headers."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
@@ -98,7 +97,6 @@ def _no_cores() -> float:
 
 
 async def _forget_nicknames(classes: Classes) -> None:
-    """Erase the nicknames of classes for which that is due."""
     try:
         await asyncio.to_thread(classes.forget_due)
     except DBAPIError as error:  # the database is busy, or its disk is full: they are erased in an hour
@@ -167,7 +165,6 @@ def _services(
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Start the live server, and stop at the end what works in the background."""
     here: Services = app.state.services
     if here.play is not None:
         await here.play.start()

@@ -155,7 +155,6 @@ def game_page(
 
 
 def _expect(request: Request, task: Task | None) -> None:
-    """Tell the live server that a game of this task may be wanted soon."""
     play = services(request).play
     if play is not None and task is not None:
         play.soon(task)
@@ -230,7 +229,6 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
 
 
 def _download(wanted: EpisodeQuery) -> str:
-    """The condition that asks for what is listed, beside its task."""
     if wanted.actor is None:
         return ""
     return f"seat.{'actor_kind' if wanted.actor in ACTOR_KINDS else 'actor'} = {wanted.actor}"

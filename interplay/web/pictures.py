@@ -83,7 +83,6 @@ class Pictures:
         return path
 
     def close(self) -> None:
-        """End the process that draws; what it was drawing is not made."""
         self._painter.close()
 
     def _make(self, task: Task, path: Path, made: Future[None]) -> None:
@@ -146,7 +145,6 @@ class _Painter:
         raise EnvError(f"{task.id}: the process that draws the picture stopped\nRead the server's log, then try again.")
 
     def _started(self) -> Connection:
-        """The pipe to the process, which is started where there is none."""
         with self._lock:
             if self._is_closed:
                 raise EnvError("the server is stopping: no more pictures are drawn")

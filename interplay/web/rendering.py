@@ -65,7 +65,6 @@ def plain_number(value: float) -> str:
 
 
 def ago(instant: datetime) -> str:
-    """How long ago, roughly."""
     seconds = max(0.0, (datetime.now(UTC) - instant).total_seconds())
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -168,5 +167,4 @@ def explore_suite(request: Request) -> Suite:
 
 
 def titles(request: Request) -> dict[str, str]:
-    """Task id -> title, of the tasks on offer."""
     return {task_id: task.title for task_id, task in services(request).tasks.items()}

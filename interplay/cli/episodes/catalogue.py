@@ -179,7 +179,6 @@ def verify(
 
 
 def _verify_many(episodes: list[Episode]) -> list[Verdict]:
-    """Verify in order of the list, in two processes when there is much to do."""
     from interplay.record.verify import verify_file
 
     jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
@@ -294,7 +293,6 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
 
 def _document(episode: Episode) -> dict[str, Any]:
-    """An episode in JSON answers; `held` says who held which seat."""
     facts = episode.to_json()
     facts["held"] = facts.pop("seats")
     return facts | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}

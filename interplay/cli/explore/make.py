@@ -163,7 +163,6 @@ def make(
 
 
 def _instance(made: Synthesis, one: Mapping[str, Any]) -> dict[str, Any]:
-    """What the document says of one instance."""
     same = ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
     file = str(made.files.get(one["name"], "")) or None
     return {key: one[key] for key in same} | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": file}

@@ -92,7 +92,6 @@ def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 
 def spent_text(spent: Mapping[str, Spent]) -> str:
-    """What all models came to so far."""
     answers = sum(one.calls + one.kept for one in spent.values())
     numbers = [number for one in spent.values() for number in (one.input_tokens, one.output_tokens)]
     tokens = "tokens unknown" if None in numbers else amount(sum(number or 0 for number in numbers), "token")

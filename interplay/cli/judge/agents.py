@@ -124,7 +124,6 @@ def add_episodes(
 
 
 def _lines(one: EnteredTask) -> list[str]:
-    """What became of the episodes of one task."""
     there = f", {one.num_there} there already" if one.num_there else ""
     left_out = [f"  {amount(count, 'episode')} left out: {why}" for why, count in sorted(one.left_out.items())]
     seats = ", ".join(f"{seat} ({amount(count, 'episode')})" for seat, count in sorted(one.seats.items()))

@@ -173,7 +173,6 @@ def _summary(quiz: Quiz) -> dict[str, Any]:
 
 
 def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
-    """One person's score as JSON."""
     try:
         result = quiz.score(quiz.ids_of(given) if isinstance(given, dict) else given)
     except QuizAnswerError as error:

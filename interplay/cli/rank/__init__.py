@@ -154,7 +154,6 @@ def rank(
 
 
 def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:
-    """Refuse options that do not go together, before anything is read."""
     if as_csv and as_json:
         raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
     if as_csv and any(extras):
@@ -165,7 +164,6 @@ def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:
 
 
 def _from_file(path: Path) -> list[Comparison]:
-    """Every answer of a CSV, in order."""
     with progress_bar(f"reading {path.name}") as report:
         return read_answers(path, on_progress=report)
 
@@ -184,7 +182,6 @@ def _from_database(data: Path, database: str | None, partners: str | None) -> li
 
 
 def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:
-    """The same answers, as agreement and bias see them."""
     from interplay.rank.answers_file import read_judgements
 
     if answers is not None:
@@ -196,7 +193,6 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
 
 
 def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:
-    """Every leaderboard, with a progress bar where it takes more than a moment."""
     from interplay.rank.boards import boards
 
     with ExitStack() as stack:

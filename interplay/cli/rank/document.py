@@ -46,7 +46,6 @@ def _leaderboard(board: Board) -> dict[str, Any]:
 
 
 def _fields(row: Any) -> dict[str, Any]:
-    """A row without the intervals it does not have."""
     return {name: value for name, value in dataclasses.asdict(row).items() if value is not None}
 
 
@@ -64,7 +63,6 @@ def probabilities(board: Board, options: Options) -> dict[str, Any]:
 
 
 def agreement_by_question(judgements: list[Judgement], draws: Resampling | None) -> dict[str, Any]:
-    """Alpha of every question, nominal and ordinal."""
     num, level, seed = (draws.num_resamples, draws.level, draws.seed) if draws else (0, 0.95, 0)
     return {
         question: {
@@ -94,7 +92,6 @@ def bias(judgements: list[Judgement]) -> dict[str, Any]:
 
 
 def triads(board: Board, seed: int) -> dict[str, Any]:
-    """Counts, and what chance and the fitted model give."""
     wins, ties = board.log.counts()
     found = transitivity(wins, ties)
     document: dict[str, Any] = {**found._asdict(), "share_cyclic": found.share_cyclic, "seed": seed}

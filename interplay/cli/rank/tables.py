@@ -18,7 +18,6 @@ _LEGEND = {
 
 
 def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
-    """Tables of everything in the document."""
     from rich.console import Group
 
     if document["num_answers"] == 0:

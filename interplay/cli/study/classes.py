@@ -193,7 +193,6 @@ def _best(pupil: Pupil, task: str, scoreless: list[str]) -> str:
 
 
 def _document(one: SchoolClass) -> dict[str, Any]:
-    """A class as it goes out to programs."""
     return {
         "code": one.code,
         "title": one.title,

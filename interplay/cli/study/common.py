@@ -56,7 +56,6 @@ def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
 
 
 def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Print rows as CSV on standard output."""
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()

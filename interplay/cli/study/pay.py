@@ -129,7 +129,6 @@ def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
 
 
 def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, Any]]:
-    """Payments as they go out to people and programs."""
     ends = {one.payment.request: one for one in sent}
     return [
         {
@@ -147,7 +146,6 @@ def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, A
 
 
 def _text(document: dict[str, Any], again: str) -> Any:
-    """The same for people; `again` is the command that pays."""
     from rich.console import Group
 
     parts: list[Any] = []

@@ -52,7 +52,6 @@ def simulate(
 
 
 def _document(study: str, outcomes: Sequence[Outcome], targets: dict[str, float | None]) -> dict[str, Any]:
-    """What came of all seeds together."""
     document: dict[str, Any] = {"study": study, "targets_min": targets}
     for method in ("balanced", "random"):
         ones = [one for one in outcomes if one.method == method]
@@ -176,7 +175,6 @@ def raffle(
 def _raffle_of_addresses(
     entries: RaffleEntries, study: str, seed: int | None, place: str, *, forget: bool, as_json: bool
 ) -> None:
-    """The raffle of a study whose link goes out by e-mail."""
     from rich.console import Group
 
     if forget:

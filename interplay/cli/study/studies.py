@@ -277,7 +277,6 @@ def participants(
 
 
 def _row(part: Part) -> dict[str, Any]:
-    """A part in a study as it goes out to programs."""
     ended = None if part.ended_at is None else part.ended_at.isoformat()
     return asdict(part) | {"arrived_at": part.arrived_at.isoformat(), "ended_at": ended}
 
@@ -360,7 +359,6 @@ def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[
 
 
 def _judges_lines(study: Study, number: int | None) -> list[str]:
-    """How many people can judge at the same time, and a warning where more may come."""
     from interplay.study.mturk.plan import settings_of
 
     if number is None:
@@ -386,7 +384,6 @@ def _check_instances(name: str, review: ReviewPart) -> None:
 
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
-    """Names of instances that have no proof which is recorded here."""
     from interplay.explore.evaluation.references import recorded_proof
     from interplay.explore.instance import parse
 
@@ -457,7 +454,6 @@ def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
 
 
 def _links(study: Study, address: str) -> dict[str, str]:
-    """Channel -> what to paste there."""
     from interplay.study.channels import ProlificChannel
 
     home = study.page(address)
@@ -469,7 +465,6 @@ def _links(study: Study, address: str) -> dict[str, str]:
 
 
 def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
-    """The links for people, one line each, and what is to be known of a channel."""
     lines = []
     for name, link in links.items():
         notice = study.channels[name].notice
@@ -513,7 +508,6 @@ def _play_lines(study: Study, play: PlayPart) -> list[str]:
 
 
 def _summary(study: Study) -> list[str]:
-    """A few lines that say what a study asks and gives."""
     wage = study.pay
     count = study.num_answers
     per_visit = "as many comparisons as people like" if count is None else amount(count, "comparison")

@@ -61,7 +61,6 @@ class ApiTokens:
             return tokens.token_row(session, token)
 
     def all(self) -> Sequence[ApiToken]:
-        """Every token that was ever made, by name."""
         with self._database.read() as session:
             return tokens.tokens(session)
 

@@ -55,11 +55,9 @@ class Background(Generic[Item]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether some are still being made."""
         return self._num_waiting > 0
 
     def wait(self, timeout_s: float) -> None:
-        """Wait until what was wanted is made."""
         thread = self._thread
         if thread is not None:
             thread.join(timeout_s)

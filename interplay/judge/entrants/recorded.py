@@ -107,7 +107,6 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entered:
 
 
 def _name(choice: Choice, origin: store.Origin) -> str:
-    """What the entrant is called."""
     if choice.agent is not None and choice.where and choice.name in (None, choice.agent):
         raise EntrantsError(
             f"{choice.agent!r} stands for all episodes of this agent; a selection of them needs another name\n"
@@ -123,7 +122,6 @@ def _name(choice: Choice, origin: store.Origin) -> str:
 
 
 def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
-    """The recorded episodes that fit a choice, oldest first."""
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if choice.where else []
     where = [parse_condition(text, names) for text in choice.where]
     if choice.participant is not None:

@@ -29,11 +29,9 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """Answers that say something: without `na`."""
         return self.won + self.drew + self.lost
 
     def add(self, choice: str, *, is_left: bool) -> None:
-        """Count one choice of `left`, `right`, `draw` or `na`."""
         if choice == "na":
             self.na += 1
         elif choice == "draw":
@@ -175,7 +173,6 @@ class Roster:
         return found
 
     def brought(self, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
-        """Name and task -> the episodes that may be shown, by seed."""
         with self._database.read() as session:
             return episodes_of_entrants(session, names)
 
@@ -272,5 +269,4 @@ class Roster:
 
 
 def _is_askable(text: str) -> bool:
-    """Whether a database may be asked for this text: PostgreSQL takes no zero byte."""
     return len(text) <= 200 and "\0" not in text

@@ -198,7 +198,6 @@ def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) ->
 
 
 def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
-    """What is no error and yet worth a look."""
     notes = []
     copies = [sha256 for sha256, count in Counter(facts.sha256 for _, facts in checked).items() if count > 1]
     if copies:
@@ -218,7 +217,6 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
 
 
 def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placed) -> list[AddedTask]:
-    """By task, in the order of its id."""
     tasks = {video.task.id: video.task for video in staged}
     with archive.database.read() as session:
         rows = store.episodes_of_agent(session, name, list(tasks))

@@ -194,7 +194,6 @@ def _place(
 
 
 def task_row(task: Task) -> TaskRow:
-    """The database's row of a version of a task."""
     return TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=datetime.now(UTC))
 
 
@@ -205,7 +204,6 @@ def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
 
 
 def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> EpisodeRow:
-    """The catalogue's row of a video."""
     facts = video.facts
     return EpisodeRow(
         id=name,
@@ -240,7 +238,6 @@ def actor_kind(kind: str) -> str:
 
 
 def _sweep(media: Path) -> None:
-    """Remove what copies of killed processes left, long ago."""
     for path in media.glob(".upload-*.part"):
         try:
             if time.time() - path.stat().st_mtime > _STALE_S:

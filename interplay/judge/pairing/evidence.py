@@ -29,7 +29,6 @@ class Counts(NamedTuple):
 
     @property
     def compared(self) -> Array:
-        """How often each two were compared, shape (n, n), symmetric."""
         return self.won + self.won.T
 
 
@@ -102,7 +101,6 @@ class Evidence:
         return Counts(names, won)
 
     def _place(self, name: str) -> int:
-        """The agent's row, a new one if need be."""
         place = self._places.setdefault(name, len(self._places))
         if place == len(self._won):
             self._won = np.pad(self._won, (0, place))

@@ -32,7 +32,6 @@ class Focus:
     name: ClassVar[str] = "focus"
 
     def __init__(self, agents: Iterable[str] = (), prior_sd: float = PRIOR_SD) -> None:
-        """Check the names."""
         names = (agents,) if isinstance(agents, str) else tuple(agents)
         if not names or not all(isinstance(name, str) and name for name in names):
             raise ValueError(f"focus needs the names of one or more agents, agents=['NAME']; got {agents!r}")
@@ -42,7 +41,6 @@ class Focus:
         object.__setattr__(self, "prior_sd", prior_sd)
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`."""
         names = sorted(agents)
         if len(names) < 2:
             return []

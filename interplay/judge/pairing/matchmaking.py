@@ -50,7 +50,6 @@ class JudgeHistory(NamedTuple):
 
     @classmethod
     def of(cls, shown: Iterable[tuple[int, EpisodePair]]) -> JudgeHistory:
-        """From the seed and episodes of every match."""
         shown = list(shown)
         return cls(frozenset(pair for _, pair in shown), Counter(seed for seed, _ in shown))
 
@@ -115,7 +114,6 @@ def num_pairs(candidates: Iterable[Candidate]) -> int:
 
 
 def _by_agent(candidates: Iterable[Candidate]) -> dict[str, dict[tuple[str, int], list[Candidate]]]:
-    """Agent -> task version and seed -> episodes."""
     by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
@@ -154,5 +152,4 @@ def comparable(one: Candidate, other: Candidate) -> bool:
 
 
 def _ids(pairing: ChosenEpisodes) -> EpisodePair:
-    """The two episodes, in no order."""
     return frozenset((pairing.left.episode_id, pairing.right.episode_id))

@@ -67,7 +67,6 @@ class Simulation:
     every: int = 5
 
     def __post_init__(self) -> None:
-        """Check every range."""
         if self.profile not in PROFILES:
             raise unknown_name("profile of skills", self.profile, PROFILES)
         for name, is_good, expected in (
@@ -98,7 +97,6 @@ class Run(NamedTuple):
     correlation: dict[str, list[float]]
 
     def as_json(self) -> dict[str, Any]:
-        """For a line of a file."""
         return dict(self._asdict())
 
 

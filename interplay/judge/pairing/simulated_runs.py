@@ -31,7 +31,6 @@ class SimulatedRuns:
                 self._runs[run.policy, run.seed] = run
 
     def get(self, policy: str, seed: int) -> Run | None:
-        """The run of this policy and seed, if it was made before."""
         return self._runs.get((policy, seed))
 
     def add(self, run: Run) -> None:

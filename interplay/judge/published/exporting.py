@@ -90,7 +90,6 @@ class Tasks:
         self._tasks: dict[str, Task] = {}
 
     def of(self, task_hash: str) -> Task:
-        """One version."""
         if task_hash not in self._tasks:
             (definition,) = store.task_definitions(self._session, [task_hash]).values()
             self._tasks[task_hash] = Task.from_json(definition)
@@ -107,7 +106,6 @@ def _item(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | Non
 
 
 def _own(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None) -> dict[str, Any]:
-    """An answer that was given here."""
     worker = answer.judge if pseudonyms is None else pseudonyms(answer.judge)
     sides = (
         (played_by(answer.left_agent, pseudonyms), answer.left_episode_id),
@@ -244,7 +242,6 @@ def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> An
 
 
 def _without(text: str, worker: str, pseudonym: str) -> str:
-    """A text or a key with the pseudonym in the worker's place."""
     if text.strip() == worker:
         return pseudonym
     return text.replace(worker, pseudonym) if len(worker) >= _LONG_ENOUGH else text

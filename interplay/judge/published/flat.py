@@ -73,7 +73,6 @@ def factor_columns(question: Question) -> tuple[str, ...]:
 
 
 def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
-    """Each question of a form with its columns."""
     found = [(question, factor_columns(question)) for question in task.questions]
     of_column: dict[str, str] = {}
     for question, names in found:
@@ -152,7 +151,6 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
 
 
 def _steps(answer: ExportedAnswer, segments: dict[int, SegmentRow]) -> dict[str, int]:
-    """Of an answer about segments, the steps that were compared."""
     if answer.left_segment_id is None:
         return {}
     found: dict[str, int] = {}

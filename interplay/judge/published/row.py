@@ -63,7 +63,6 @@ class PublishedAnswer:
 
     @property
     def duration_s(self) -> float:
-        """How long the judge took."""
         return (self.answered_at - self.started_at).total_seconds()
 
 
@@ -189,7 +188,6 @@ def _read(row: int, item: Any, names: Mapping[str, Task], wordings: Wordings) ->
 
 
 def _check_text(item: dict[str, Any]) -> None:
-    """Both databases must be able to keep it."""
     try:
         text = json.dumps(item, allow_nan=False, ensure_ascii=False)
         text.encode()
@@ -344,7 +342,6 @@ def _worker(item: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[st
 
 
 def _key(item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-    """The match's hash, or another thing that makes the row what it is."""
     for value in (item.get("hash"), metadata.get("match_hash"), result.get("hash")):
         if isinstance(value, str) and value not in ("", "N/A"):
             return value
@@ -378,7 +375,6 @@ def source_of(answer: PublishedAnswer, dataset: str, num_rows: int) -> dict[str,
 
 
 def item_of(source: Mapping[str, Any], reason: str, viewing: Mapping[str, Any]) -> dict[str, Any]:
-    """The row as it stood in the file."""
     item = deepcopy(source["item"])
     if "reason" in source["moved"]:
         item["result"]["eval_metadata"]["responses"]["justificationText"] = reason

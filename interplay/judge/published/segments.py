@@ -155,7 +155,6 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
 
 
 def _segment(session: Session, table: Table, name: str, version: str) -> SegmentRow:
-    """The segment of one side, entered if it is new."""
     first, last = table.count("first_step", low=0, high=10**9), table.count("last_step", low=0, high=10**9)
     episode = session.get(EpisodeRow, table.text("episode"))
     if episode is None or not first <= last < episode.num_steps:

@@ -67,7 +67,6 @@ def watched(viewing: Mapping[str, Any]) -> dict[str, float | int | None]:
 
 
 def _number(value: Any) -> float | None:
-    """A finite number, or None."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

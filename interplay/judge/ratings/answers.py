@@ -60,12 +60,10 @@ def judgements(database: Database, task: str | None = None) -> list[Judgement]:
 
 
 def has_answers_of_models(database: Database) -> bool:
-    """Whether any model judge has answered."""
     with database.read() as session:
         return has_model_answers(session)
 
 
 def judged_tasks(database: Database) -> list[str]:
-    """Tasks with two entrants or more to compare, by id."""
     with database.read() as session:
         return store.judged_tasks(session)

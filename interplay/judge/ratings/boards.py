@@ -124,7 +124,6 @@ class Boards:
             return {agent: track for agent, track in tracks.items() if track.mu}
 
     def _num_published(self, history: History, judges: Judges) -> int:
-        """How many answers are shown."""
         step = self.publish_every if judges == "people" else 1
         return len(history.sequences) // step * step
 
@@ -175,7 +174,6 @@ def _facts(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(answers: list[Comparison], log: Log, ranking: Ranking) -> _Rows:
-    """A ranking of the agents of a log as rows."""
     num_judges = len({answer.judge for answer in answers} - {""})
     made = rows(ranking, log.won_drew_lost(), log.groups())
     return _Rows([{name: getattr(row, name) for name in _ROW} for row in made], notes(ranking, made), len(answers), num_judges)

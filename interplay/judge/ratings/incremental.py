@@ -36,7 +36,6 @@ class Incremental(Generic[Value]):
         self.forget()
 
     def forget(self) -> None:
-        """Start anew."""
         self._value, self._state = self._new(), store.LogState(0, (0, 0, 0))
 
     def news(self, session: Session) -> News | None:
@@ -50,7 +49,6 @@ class Incremental(Generic[Value]):
         return news if news.state.revision == known.revision and len(news.answers) < store.MAX_NEWS else None
 
     def take(self, news: News) -> Value:
-        """The value after these answers, or after later ones."""
         if news.state.revision == self._state.revision:  # or it was made anew since they were read
             self._continue(news.answers, news.state)
         return self._value

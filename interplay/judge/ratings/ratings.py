@@ -37,7 +37,6 @@ class Track:
     sigma: list[float] = field(default_factory=list)
 
     def first(self, num_answers: int) -> Track:
-        """The track after so many answers of the board."""
         end = bisect_right(self.num_answers, num_answers)
         return Track(self.num_answers[:end], self.mu[:end], self.sigma[:end])
 
@@ -60,7 +59,6 @@ class History:
         self._numbers: dict[str, list[int]] = {}
 
     def add(self, answer: Comparison, sequence: int = 0) -> None:
-        """Take one more answer into account."""
         self.standings.add(answer)
         self.sequences.append(sequence)
         self._numbers.setdefault(answer.task, []).append(len(self.sequences))
@@ -74,11 +72,9 @@ class History:
                 track.sigma.append(rating.sigma)
 
     def num_answers(self, task: str | None, num_overall: int) -> int:
-        """How many of the first answers are about a task."""
         return num_overall if task is None else bisect_right(self._numbers.get(task, []), num_overall)
 
     def ranking(self, task: str | None, num_answers: int) -> Ranking:
-        """TrueSkill of a task, or of all, after so many of its answers."""
         found = {name: track.first(num_answers) for name, track in self.tracks.get(task, {}).items()}
         names = tuple(sorted(name for name, track in found.items() if track.mu))
         mu, sigma = (np.array([getattr(found[name], what)[-1] for name in names]) for what in ("mu", "sigma"))
@@ -114,7 +110,6 @@ class _Rated:
         self.evidence = _EvidenceByTask(self.history.standings)
 
     def add(self, answer: store.LoggedAnswer) -> None:
-        """Take one more answer into account."""
         compared = comparison(answer)
         self.history.add(compared, answer.sequence)
         self.evidence[answer.task].add(compared.left, compared.right, compared.outcome)
@@ -160,7 +155,6 @@ class Ratings:
             yield history
 
     def num_in_study(self, session: Session, study: str) -> int:
-        """How many answers of a study count."""
         with self._now(session) as rated:
             return rated.num_in_study[study]
 
@@ -172,6 +166,5 @@ class Ratings:
 
 
 def comparison(answer: store.LoggedAnswer) -> Comparison:
-    """What an answer of the log tells the ratings."""
     # The log holds checked outcomes only, see judge/form.py.
     return Comparison(answer.left, answer.right, answer.outcome, answer.task, answer.judge, answer.created_at)  # type: ignore[arg-type]

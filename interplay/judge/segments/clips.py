@@ -35,7 +35,6 @@ class Clips:
         self._want = want
 
     def path(self, segment: SegmentRow) -> Path:
-        """Where the video of a segment is or would be."""
         return self._archive.video_path(clip_of_segment(segment).name)
 
     def want(self, segments: Iterable[SegmentRow]) -> bool:
@@ -49,5 +48,4 @@ class Clips:
 
 
 def clip_of_segment(segment: SegmentRow) -> Clip:
-    """What is filmed of a segment."""
     return Clip(segment.episode_id, segment.first_step, segment.last_step)

@@ -196,5 +196,4 @@ def _why_not(episode: Episode, task: Task) -> str:
 
 
 def _actor(episode: Episode, seat: str) -> str:
-    """Who held a seat first."""
     return next((held.actor for held in episode.seats if held.seat == seat), episode.actor)

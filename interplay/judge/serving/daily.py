@@ -31,7 +31,6 @@ class AnswersByAddress:
         self._times: dict[str, deque[float]] = {}
 
     def add(self, address: str) -> None:
-        """One more answer."""
         with self._lock:
             times = self._times.pop(address, None) or deque()
             self._times[address] = times  # the one seen last stands last

@@ -460,7 +460,6 @@ class Judging:
             return self._served(session, match, rules, store.num_answers_by(session, judge, study))
 
     def _watching(self, match: Match, rules: Rules, elapsed: Elapsed) -> Watching | None:
-        """What is asked of watching, and how long the videos are."""
         if rules.min_watched_share <= 0:
             return None
         elapsed_s = elapsed.seconds if elapsed.is_known else math.inf  # where nobody knows it, everything can be

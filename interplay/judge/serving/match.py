@@ -45,7 +45,6 @@ class Stopwatch:
         self._began: dict[str, tuple[float, bool]] = {}
 
     def start(self, match_id: str) -> None:
-        """A match is served now."""
         self._remember(match_id, self._monotonic(), True)
 
     def elapsed(self, match_id: str, served_at: datetime, now: datetime) -> Elapsed:

@@ -80,7 +80,6 @@ class OpenMatches:
         return task in (None, match.task) and study == match.study
 
     def _can_show_again(self, session: Session, match: Match) -> bool:
-        """Whether a match still has its videos and its form, and would take an answer."""
         if store.has_answered_since(session, match):
             return False
         has_form = self._candidates.task(session, match.task, match.task_hash) is not None

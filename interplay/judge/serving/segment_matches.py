@@ -170,7 +170,6 @@ class SegmentMatchmaker:
         return match_of(request, SegmentPair(chosen, chosen), now, purpose="attention", expected="draw")
 
     def _repeat(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
-        """A pair this judge has answered a while ago, sides swapped."""
         request = plan.request
         assert request.study is not None
         by_id = {one.id: one for one in plan.segments}

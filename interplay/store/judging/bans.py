@@ -16,12 +16,10 @@ _BAN_OF = select(Ban.id).where(Ban.judge == bindparam("judge"), Ban.lifted_at.is
 
 
 def banned(session: Session) -> frozenset[str]:
-    """Judges whose answers do not count at present."""
     return frozenset(session.connection().scalars(BANNED))
 
 
 def is_banned(session: Session, judge: str) -> bool:
-    """Whether the answers of this judge do not count at present."""
     return session.connection().scalar(_BAN_OF, {"judge": judge}) is not None
 
 

@@ -83,7 +83,6 @@ def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
 
 
 def logged_judges(session: Session) -> list[LoggedJudge]:
-    """Every model judge in the log, by name and task."""
     newest = select(Answer.task, func.max(Answer.sequence)).group_by(Answer.task)
     last = {task: sequence for task, sequence in session.execute(newest)}
     query = select(Answer.judge, Answer.task, func.count()).where(BY_MODELS)
@@ -109,7 +108,6 @@ def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
 
 
 def episodes_by_id(session: Session, ids: Iterable[str]) -> list[EpisodeRow]:
-    """Rows of the catalogue, with their statistics."""
     wanted = list(ids)
     found: list[EpisodeRow] = []
     for start in range(0, len(wanted), 500):  # databases limit the number of parameters
@@ -150,5 +148,4 @@ def add_model_answers(session: Session, *, judge: str, task: str, answers: Seque
 
 
 def answered_matches(session: Session, judge: str, task: str) -> set[str]:
-    """Ids of the matches of a task that a model judge has answered."""
     return set(session.scalars(select(Answer.match_id).where(Answer.judge == judge, Answer.task == task)))

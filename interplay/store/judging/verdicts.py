@@ -46,7 +46,6 @@ def model_answers(session: Session) -> Iterator[LoggedAnswer]:
 
 
 def has_model_answers(session: Session) -> bool:
-    """Whether any model judge has answered."""
     return session.scalar(select(Answer.sequence).where(BY_MODELS).limit(1)) is not None
 
 

@@ -44,7 +44,6 @@ class PlayedSeat(NamedTuple):
 def add_class(
     session: Session, *, code: str, title: str, definition: Mapping[str, Any], now: datetime, ends_at: datetime
 ) -> ClassRow:
-    """A new class."""
     row = ClassRow(code=code, title=title, definition=dict(definition), opened_at=now, ends_at=ends_at)
     session.add(row)
     session.flush()
@@ -52,17 +51,14 @@ def add_class(
 
 
 def class_row(session: Session, code: str) -> ClassRow | None:
-    """The class of this code."""
     return session.get(ClassRow, code)
 
 
 def class_rows(session: Session) -> list[ClassRow]:
-    """Every class, the newest first."""
     return list(session.scalars(select(ClassRow).order_by(ClassRow.opened_at.desc(), ClassRow.code)))
 
 
 def pupils(session: Session, code: str) -> list[Participant]:
-    """Everybody who joined a class, in the order they came."""
     begins = Participant.worker.startswith(f"{code}/", autoescape=True)
     query = select(Participant).where(Participant.channel == CHANNEL, begins)
     return list(session.scalars(query.order_by(Participant.id)))
@@ -83,7 +79,6 @@ def take_out(session: Session, pupil: Participant, code: str) -> None:
 
 
 def participant(session: Session, participant_id: int) -> Participant | None:
-    """A participant by number."""
     return session.get(Participant, participant_id)
 
 

@@ -13,7 +13,6 @@ from interplay.store.models import Enrolment, HitEvent, PayEvent, RaffleEntry
 
 
 def add_pay_event(session: Session, *, now: datetime, **columns: Any) -> PayEvent:
-    """Add a line to the ledger of pay."""
     event = PayEvent(**columns, created_at=now)
     session.add(event)
     session.flush()
@@ -21,7 +20,6 @@ def add_pay_event(session: Session, *, now: datetime, **columns: Any) -> PayEven
 
 
 def pay_events(session: Session, study: str) -> list[PayEvent]:
-    """The ledger of a study, in order."""
     query = select(PayEvent).join(Enrolment, PayEvent.enrolment_id == Enrolment.id).where(Enrolment.study == study)
     return list(session.scalars(query.order_by(PayEvent.id)))
 
@@ -55,13 +53,11 @@ def entries(session: Session, study: str) -> list[RaffleEntry]:
 
 
 def is_drawn(session: Session, study: str) -> bool:
-    """Whether the winners of a study were drawn."""
     drawn = select(RaffleEntry.id).where(RaffleEntry.study == study, RaffleEntry.seed.is_not(None))
     return session.scalar(select(drawn.exists())) or False
 
 
 def note_draw(session: Session, known: Collection[RaffleEntry], winners: Collection[str], seed: int) -> None:
-    """Write down a draw."""
     for entry in known:
         entry.seed, entry.has_won = seed, entry.id in winners
     session.flush()
@@ -82,5 +78,4 @@ def add_hit_event(session: Session, *, made: Mapping[str, str], now: datetime, *
 
 
 def hit_events(session: Session, study: str) -> list[HitEvent]:
-    """The ledger of a study, in order."""
     return list(session.scalars(select(HitEvent).where(HitEvent.study == study).order_by(HitEvent.id)))

@@ -103,7 +103,6 @@ class UnpaidRewards(NamedTuple):
 
 
 def count_people(session: Session, study: str, outcome: str | None = None) -> int:
-    """How many visits there are, or how many that ended so."""
     return session.scalar(select(func.count()).select_from(Enrolment).where(*_in(study, outcome))) or 0
 
 
@@ -314,7 +313,6 @@ def _is_unsent(request: ColumnElement[str]) -> ColumnElement[bool]:
 
 
 def _newest() -> Any:
-    """Of each request its newest line."""
     later = aliased(PayEvent)
     newest = select(func.max(later.id)).where(later.request == PayEvent.request).scalar_subquery()
     return select(PayEvent).where(PayEvent.id == newest)

@@ -97,22 +97,18 @@ def close_study(session: Session, study: str, now: datetime) -> StudyRow | None:
 
 
 def study_row(session: Session, study: str) -> StudyRow | None:
-    """One study that was opened here."""
     return session.get(StudyRow, study)
 
 
 def study_rows(session: Session) -> list[StudyRow]:
-    """Every study that was opened here, oldest first."""
     return list(session.scalars(select(StudyRow).order_by(StudyRow.opened_at, StudyRow.id)))
 
 
 def study_version(session: Session, content_hash: str) -> StudyVersion | None:
-    """One version of a study."""
     return session.get(StudyVersion, content_hash)
 
 
 def study_versions(session: Session, study: str) -> list[StudyVersion]:
-    """Every version of a study, oldest first."""
     query = select(StudyVersion).where(StudyVersion.study == study)
     return list(session.scalars(query.order_by(StudyVersion.created_at, StudyVersion.content_hash)))
 
@@ -140,7 +136,6 @@ def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
 
 
 def standing(session: Session, enrolment: Enrolment) -> Standing:
-    """How this part in a study stands now."""
     values = {"enrolment_id": enrolment.id, "judge": judge_name(enrolment.participant_id)}
     return Standing(*session.connection().execute(_STANDING, values).one())
 
@@ -164,7 +159,6 @@ def enrolments_of_participant(session: Session, study: str, participant_id: int)
 
 
 def enrolments_of_study(session: Session, study: str) -> list[Enrolment]:
-    """Everyone who took part, in the order they came."""
     query = select(Enrolment).where(Enrolment.study == study)
     return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
 
@@ -228,7 +222,6 @@ def quiz_attempts(session: Session, study: str, participant_id: int) -> list[Qui
 
 
 def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
-    """All attempts of a study, in order."""
     query = select(QuizAttempt).join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id).where(Enrolment.study == study)
     return list(session.scalars(query.order_by(QuizAttempt.id)))
 
@@ -250,23 +243,19 @@ SEEN_WITHIN = timedelta(hours=1)
 
 
 def reviews_of_visit(session: Session, enrolment_id: str) -> list[ReviewRow]:
-    """All rows of a visit, the oldest first."""
     query = select(ReviewRow).where(ReviewRow.enrolment_id == enrolment_id)
     return list(session.scalars(query.order_by(ReviewRow.id)))
 
 
 def reviews_of_study(session: Session, study: str) -> list[tuple[Enrolment, ReviewRow]]:
-    """All rows of all versions of a study, the oldest first."""
     query = select(Enrolment, ReviewRow).join(Enrolment, ReviewRow.enrolment_id == Enrolment.id)
     return [(one, row) for one, row in session.execute(query.where(Enrolment.study == study).order_by(ReviewRow.id))]
 
 
 def count_reviewed(session: Session, enrolment_id: str) -> int:
-    """Instances that were reviewed in a visit."""
     query = select(func.count(func.distinct(ReviewRow.instance)))
     return session.scalar(query.where(ReviewRow.enrolment_id == enrolment_id, ReviewRow.answered_at.is_not(None))) or 0
 
 
 def is_held(row: ReviewRow, now: datetime) -> bool:
-    """Whether somebody has an instance before them now."""
     return row.answered_at is None and now - row.served_at < SEEN_WITHIN

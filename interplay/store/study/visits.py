@@ -169,7 +169,6 @@ def count_variants(session: Session, study: str, now: datetime) -> dict[str, Var
 
 
 def variants_of(session: Session, study: str, participant_id: int, *, but: str) -> dict[str, int]:
-    """Variant -> in how many visits a participant had it, one visit left out."""
     query = (
         select(Enrolment.variant, func.count())
         .where(

@@ -77,7 +77,6 @@ def due(questions: Questions, games: Sequence[TeamGame], answered: Collection[st
 
 
 def forms(questions: Questions, games: Sequence[TeamGame]) -> Iterator[Form]:
-    """Every form of these games, in the order in which they are shown."""
     compared: set[frozenset[str]] = set()
     for place, game in enumerate(games):
         if questions.partner and (place + 1) % questions.every == 0:

@@ -37,7 +37,6 @@ class Question:
     options: Mapping[str, str]
 
     def accepts(self, value: str) -> bool:
-        """Whether this can be an answer."""
         return value in self.options if self.options else len(value) <= MAX_TEXT_CHARS
 
 

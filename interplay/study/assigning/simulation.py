@@ -44,7 +44,6 @@ class Outcome:
     dropped_out: int
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         return asdict(self)
 
 

@@ -169,7 +169,6 @@ class ProlificApi:
     def _call(
         self, method: str, path: str, request: Mapping[str, Any] | None = None, *, is_payment: bool = False
     ) -> dict[str, Any]:
-        """One request, sent once."""
         import httpx
 
         headers = {"Authorization": f"Token {self._token}"}
@@ -190,7 +189,6 @@ class ProlificApi:
         return document if isinstance(document, dict) else {}
 
     def _unknown(self, path: str, problem: str, *, is_payment: bool) -> PaymentError:
-        """The error of a request that went out and was not answered."""
         if is_payment:
             return PaymentUnknownError(
                 f"{path}: no answer from Prolific ({problem}); the bonuses may have been paid\n"
@@ -210,7 +208,6 @@ def _submission(document: Mapping[str, Any]) -> Submission:
 
 
 def _refusal(path: str, reply: httpx.Response) -> str:
-    """Prolific's refusal in its own words."""
     try:
         said = reply.json().get("error", {})
         detail = said.get("detail", said) if isinstance(said, Mapping) else said
@@ -223,7 +220,6 @@ def _refusal(path: str, reply: httpx.Response) -> str:
 
 
 def _checked(name: str) -> str:
-    """An id as it goes into a path or a CSV line."""
     if not _ID.fullmatch(name):
         raise PaymentError(f"{name[:60]!r} is not an id of Prolific's")
     return name

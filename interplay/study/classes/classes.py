@@ -66,7 +66,6 @@ class SchoolClass:
 
     @property
     def shown_code(self) -> str:
-        """The code as people read it."""
         return shown_code(self.code)
 
     @property
@@ -80,7 +79,6 @@ class SchoolClass:
         return self.ended_at + timedelta(days=self.keep_days)
 
     def is_open(self, now: datetime) -> bool:
-        """Whether pupils may join and begin games."""
         return now < self.ended_at
 
 
@@ -109,7 +107,6 @@ class Classes:
         self._rng = rng or np.random.default_rng()
 
     def now(self) -> datetime:
-        """The time by which classes end."""
         return self._clock()
 
     # The teacher
@@ -239,7 +236,6 @@ class Classes:
                     store.forget(session, row, self._clock())
 
     def all(self) -> list[tuple[SchoolClass, int]]:
-        """Every class and how many pupils joined it, the newest first."""
         with self._database.read() as session:
             return [(_class(row), len(store.pupils(session, row.code))) for row in store.class_rows(session)]
 
@@ -276,7 +272,6 @@ class Classes:
     # Pupils
 
     def suggestion(self, school_class: SchoolClass) -> str:
-        """A nickname that is free."""
         with self._database.read() as session:
             return new_nickname([_pupil(one).nickname for one in store.pupils(session, school_class.code)], self._rng)
 

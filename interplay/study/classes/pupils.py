@@ -42,11 +42,9 @@ class Pupil:
 
     @property
     def played_s(self) -> float:
-        """How long they have played altogether, seconds."""
         return sum(game.duration_s for game in self.games)
 
     def best(self, task: str) -> PlayedSeat | None:
-        """Their best game of a task, the first one of equals."""
         return max((game for game in self.games if game.task == task), key=lambda game: game.score, default=None)
 
 
@@ -57,7 +55,6 @@ def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, PlayedSe
 
 
 def scores(pupils: Iterable[Pupil], task: str) -> list[float]:
-    """The scores of all games of a task."""
     return [game.score for pupil in pupils for game in pupil.games if game.task == task]
 
 

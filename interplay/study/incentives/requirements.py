@@ -35,7 +35,6 @@ class Requirement:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what it looks at."""
         return (self.statistic, self.out_of) if self.out_of else (self.statistic,)
 
     def achieved(self, games: Sequence[Game]) -> float:

@@ -42,7 +42,6 @@ class Explanation:
     sent_cents: int
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         one, earned = self.enrolment, self.earned
         return {
             "enrolment": one.id,

@@ -22,12 +22,10 @@ class MTurkPayer:
         self._api = api
 
     def reward(self, visit: Visit) -> None:
-        """Approve."""
         self._check(visit)
         self._api.approve(visit.assignment)
 
     def bonus(self, payment: Payment, reason: str) -> None:
-        """Pay once, however often it is asked for."""
         visit = payment.visit
         self._check(visit)
         self._api.send_bonus(
@@ -49,12 +47,10 @@ class ProlificPayer:
         self._api = api
 
     def reward(self, visit: Visit) -> None:
-        """Approve."""
         self._check(visit)
         self._api.approve(visit.assignment)
 
     def bonus(self, payment: Payment, reason: str) -> None:
-        """Set up and pay; Prolific sends no reason along."""
         visit = payment.visit
         self._check(visit)
         batch = self._api.set_up_bonuses(visit.hit, {visit.assignment: Decimal(payment.amount_cents) / 100})

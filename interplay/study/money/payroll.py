@@ -68,7 +68,6 @@ class Drawn:
     is_new: bool
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         winners = [dict(zip(("number", "enrolment", "worker"), one, strict=True)) for one in self.winners]
         return {"seed": self.seed, "entries": self.entries, "winners": winners, "is_new": self.is_new}
 
@@ -253,7 +252,6 @@ class Payroll:
             return Drawn(seed, len(people), _won(tickets, people), is_new=True)
 
     def _visits(self, enrolments: Iterable[Enrolment], channel: str, longest_min: float | None) -> list[Visit]:
-        """The visits among these enrolments that are paid for through a channel."""
         found = []
         for one in enrolments:
             if one.outcome not in PAID or one.ended_at is None or one.channel != channel:

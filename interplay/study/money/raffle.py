@@ -43,7 +43,6 @@ class DrawnAddresses:
     is_new: bool
 
     def to_json(self) -> dict[str, Any]:
-        """As programs get it."""
         winners = [{"entry": entry, "address": address} for entry, address in self.winners]
         return {"seed": self.seed, "entries": list(self.entries), "winners": winners, "is_new": self.is_new}
 

@@ -45,12 +45,10 @@ class PlatformFee:
     read_on: date
 
     def on_reward(self, reward: Decimal, assignments_per_hit: int = 1) -> Decimal:
-        """Fee of one reward, in whole cents."""
         share = self.reward_share + (self.many_share if self.many_from and assignments_per_hit >= self.many_from else 0)
         return self._fee(reward, share)
 
     def on_bonus(self, bonus: Decimal) -> Decimal:
-        """Fee of one bonus, in whole cents."""
         return self._fee(bonus, self.bonus_share)
 
     def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
@@ -68,7 +66,6 @@ def _fee(
     minimum: str = "0",
     min_hourly: str = "0",
 ) -> PlatformFee:
-    """A fee that is the same for rewards and bonuses."""
     part = Decimal(share)
     return PlatformFee(name, part, part, Decimal(many_share), many_from, Decimal(minimum), Decimal(min_hourly), source, read_on)
 
@@ -173,7 +170,6 @@ class PayEstimate:
     fee: PlatformFee
 
     def rows(self) -> list[tuple[str, str]]:
-        """The estimate as two columns, for people."""
         quantiles = ", ".join(f"{quantile:.0%} {_minutes(value)}" for quantile, value in self.quantiles_s.items())
         rows = [
             ("finished", f"{amount(self.num_assignments, 'assignment')} by {amount(self.num_workers, 'person', 'people')}"),
@@ -294,7 +290,6 @@ def _bill(
 
 
 def _checked(one: Finished, longest_s: float | None) -> Finished:
-    """With its time cut at the longest that counts."""
     if not math.isfinite(one.duration_s) or one.duration_s <= 0:
         raise StudyError(f"assignment {one.assignment!r} took {one.duration_s} seconds; a time must be more than nothing")
     return one if longest_s is None or one.duration_s <= longest_s else Finished(one.worker, one.assignment, longest_s)

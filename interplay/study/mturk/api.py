@@ -39,7 +39,6 @@ class CreatedHit:
     hit_type: str
 
     def preview_url(self, *, is_sandbox: bool) -> str:
-        """Where workers find it."""
         host = "workersandbox.mturk.com" if is_sandbox else "worker.mturk.com"
         return f"https://{host}/mturk/preview?groupId={self.hit_type}"
 
@@ -108,7 +107,6 @@ class MTurkApi:
         return cls(key_id, secret, os.environ.get("AWS_SESSION_TOKEN") or None, is_sandbox=is_sandbox, endpoint=endpoint)
 
     def balance(self) -> Decimal:
-        """What the account can spend, USD."""
         return Decimal(self._call("get_account_balance", {})["AvailableBalance"])
 
     def assignment(self, assignment: str) -> HeldAssignment:
@@ -263,7 +261,6 @@ class MTurkApi:
         return True
 
     def _was_paid(self, assignment: str, reference: str, amount_usd: Decimal) -> bool:
-        """Whether a bonus with this reference is among those of the assignment."""
         for bonus in self._every("list_bonus_payments", {"AssignmentId": assignment}, "BonusPayments"):
             if str(bonus.get("Reason", "")).endswith(reference):
                 if Decimal(bonus["BonusAmount"]) != amount_usd:
@@ -275,7 +272,6 @@ class MTurkApi:
         return False
 
     def _every(self, method: str, request: Mapping[str, Any], key: str) -> Iterator[dict[str, Any]]:
-        """Every entry of a list that comes in pages."""
         more: dict[str, Any] = {}
         while True:
             page = self._call(method, {**request, "MaxResults": 100, **more})

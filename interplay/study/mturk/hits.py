@@ -52,12 +52,10 @@ class Hits:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def events(self, study: str) -> list[Event]:
-        """The ledger of a study, in order."""
         with self._database.read() as session:
             return _events(session, study)
 
     def made(self, study: str) -> list[MadeHit]:
-        """Every HIT that a study has, the oldest first."""
         with self._database.read() as session:
             return [
                 MadeHit(

@@ -90,7 +90,6 @@ class Cost:
 
     @property
     def total(self) -> Decimal:
-        """What leaves the account."""
         return self.rewards + self.fees
 
 
@@ -185,7 +184,6 @@ def plan(
 
 
 def cost_of(settings: HitSettings, num_hits: int) -> Cost:
-    """What so many HITs cost."""
     count, reward = settings.num_assignments * num_hits, settings.reward_usd
     return Cost(reward * count, find_fee("mturk").on_reward(reward, settings.num_assignments) * count)
 
@@ -231,7 +229,6 @@ def with_qualification(order: Order, qualification: str) -> Order:
 
 
 def _qualification(order: Order, api: MTurkApi) -> dict[str, str]:
-    """Amazon is asked even if the ledger knows of one: it may have been deleted there."""
     found = api.find_qualification(order.fields["Name"])
     return {"qualification": found or api.create_qualification(order.fields)}
 

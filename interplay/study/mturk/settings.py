@@ -100,7 +100,6 @@ class HitSettings:
 
     @property
     def hourly_usd(self) -> Decimal:
-        """The wage if an assignment takes as long as estimated."""
         return (self.reward_usd * 60 / Decimal(str(self.estimated_min))).quantize(Decimal("0.01"))
 
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
@@ -135,7 +134,6 @@ class HitSettings:
         }
 
     def _requirements(self, *, is_sandbox: bool) -> list[dict[str, Any]]:
-        """Conditions a worker must meet."""
         required = []
         if not is_sandbox:
             required += [

@@ -69,7 +69,6 @@ class PlayedVisit:
 
     @property
     def with_partners(self) -> list[TeamGame]:
-        """The games that something was played in with a partner."""
         return [
             TeamGame(place + 1, game.episode, game.partner, game.met)
             for place, game in enumerate(self.games)
@@ -89,12 +88,10 @@ class PlayedVisit:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every requirement is met."""
         return self.earned is not None and self.earned.is_complete
 
     @property
     def is_over(self) -> bool:
-        """Whether no more games are allowed."""
         return self.max_games is not None and len(self.games) >= self.max_games
 
     def accepted_s(self, statistic: str) -> float:
@@ -103,7 +100,6 @@ class PlayedVisit:
 
 
 def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: datetime) -> PlayedVisit:
-    """The visit of an enrolment, as the database has it now."""
     games, is_waiting, is_playing, waited_s = {}, False, False, 0.0
     for one in store.sessions_of(session, enrolment.id):
         seat = one.session.seat or "player"
@@ -129,7 +125,6 @@ def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: date
 
 
 def _partners(held: Iterable[EpisodeSeat]) -> tuple[str, str]:
-    """Who held the other seats, one after the other: their names, and what they were."""
     seats: dict[str, list[EpisodeSeat]] = {}
     for one in sorted(held, key=lambda it: (it.seat, it.position)):
         seats.setdefault(one.seat, []).append(one)

@@ -60,7 +60,6 @@ class Variant:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Every agent that it names."""
         return (*self.partners, *([self.fallback] if self.fallback else []))
 
     def partner(self, enrolment_id: str, num_games: int) -> str | None:
@@ -138,7 +137,6 @@ class PlayPart:
 
     @property
     def has_quizzes(self) -> bool:
-        """Whether a variant has a quiz of its own."""
         return any(one.quiz is not None for one in self.variants)
 
     def next_opening(self, now: datetime) -> datetime | None:
@@ -157,7 +155,6 @@ class PlayPart:
 
     @property
     def max_bonus_cents(self) -> int:
-        """The largest bonus that any variant promises."""
         return max((one.treatment.bonus.max_cents for one in self.variants if one.treatment.bonus is not None), default=0)
 
     def variant(self, name: str) -> Variant | None:
@@ -294,7 +291,6 @@ def _raffle(table: Table | None) -> Raffle | None:
 
 
 def _partners(table: Table) -> tuple[str, ...]:
-    """One agent, or several."""
     if isinstance(table.values.get("partner"), str):
         return (table.text("partner"),)
     agents = tuple(table.texts("partner", []))
@@ -321,7 +317,6 @@ def _statistic(table: Table, key: str, default: Any = ...) -> str:
 
 
 def cents(table: Table, key: str, default: Any = ..., *, low: float = 0) -> int:
-    """An amount of money, as whole hundredths."""
     amount = table.number(key, default, low=low, high=10_000) * 100
     if abs(amount - round(amount)) > 1e-6:
         raise table.error(key, "has more than two decimals", "write whole hundredths, such as 3.75")

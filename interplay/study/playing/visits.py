@@ -90,12 +90,10 @@ class Visits:
             return visit if earned is None else replace(visit, games=tuple(read_evidence(json.loads(earned.detail))[1]))
 
     def stands(self, study: Study) -> list[Stand]:
-        """How far each variant of a study is."""
         with self._database.read() as session:
             return self._stands(session, study, {})
 
     def offered(self, enrolment: Enrolment) -> list[Variant]:
-        """The variants that this person may choose from now."""
         study = self._studies.version(enrolment.study_hash)
         with self._database.read() as session:
             history = store.variants_of(session, study.id, enrolment.participant_id, but=enrolment.id)

@@ -116,12 +116,10 @@ def _num_right(question: QuizQuestion, ticked: Iterable[str]) -> int:
 
 
 def _subsets(names: list[str]) -> Iterable[tuple[str, ...]]:
-    """Every set of at least one name."""
     return (subset for size in range(1, len(names) + 1) for subset in combinations(names, size))
 
 
 def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:
-    """A Binary element, whose address Amazon's page loads the picture from."""
     if not picture.is_remote and not (base or "").startswith("https://"):
         raise QuizError(
             f"the picture {picture.name} needs an https address that Amazon's page can load it from\n"
@@ -142,7 +140,6 @@ def _under(parent: ElementTree.Element, tag: str, text: str | None = None) -> El
 
 
 def _document(root: ElementTree.Element, quiz: Quiz, what: str) -> str:
-    """The document as text, if Amazon takes it."""
     text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
     size = len(text.encode())
     if size > MAX_XML_BYTES:

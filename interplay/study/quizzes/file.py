@@ -31,7 +31,6 @@ def load_quiz(path: str | Path) -> Quiz:
 
 @cache
 def builtin_quizzes() -> dict[str, Quiz]:
-    """The quizzes that ship with the package, by id."""
     folder = Path(str(resources.files("interplay.study") / "data"))
     quizzes = [load_quiz(file) for file in sorted(folder.glob("*.toml"))]
     return {quiz.id: quiz for quiz in quizzes}
@@ -111,7 +110,6 @@ def _option_id(quiz_id: str, question_id: str, text: str) -> str:
 
 
 def _picture(table: Table, folder: Path | None) -> Picture | None:
-    """The picture of a question, if it has one."""
     name, alt = table.text("picture", ""), table.text("picture_alt", "")
     if not name:
         if alt:

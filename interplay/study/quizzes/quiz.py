@@ -50,11 +50,9 @@ class Picture:
 
     @property
     def media_type(self) -> str:
-        """`image/jpeg` or `image/png`."""
         return "image/png" if self.name.lower().endswith(".png") else "image/jpeg"
 
     def read(self) -> bytes:
-        """The bytes of a picture that lies beside the quiz."""
         if self.is_remote or self.folder is None:
             raise QuizError(f"{self.name} is not a file of this quiz")
         return (self.folder / self.name).read_bytes()
@@ -87,7 +85,6 @@ class QuizScore:
 
     @property
     def share(self) -> float:
-        """Boxes in the right state, of all boxes, 0 to 1."""
         return self.num_right / self.num_boxes
 
 
@@ -108,7 +105,6 @@ class Quiz:
 
     @property
     def num_boxes(self) -> int:
-        """Boxes of all questions."""
         return sum(len(question.options) for question in self.questions)
 
     @cached_property
@@ -178,7 +174,6 @@ class Quiz:
         return QuizScore(num_right, self.num_boxes, is_passed, by_question)
 
     def _checked(self, answers: Any) -> dict[str, frozenset[str]]:
-        """Answers as sets of option ids, one for each question."""
         if not isinstance(answers, Mapping):
             raise QuizAnswerError("answers must be an object: question id -> list of ticked option ids")
         known = {question.id: {option.id for option in question.options} for question in self.questions}
@@ -209,5 +204,4 @@ class Quiz:
 
 
 def shuffled(options: Sequence[Option], rng: np.random.Generator) -> list[Option]:
-    """The options in an order that chance decides."""
     return [options[index] for index in rng.permutation(len(options))]

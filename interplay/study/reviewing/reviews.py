@@ -218,7 +218,6 @@ class Reviews:
 
 
 def _last(rows: list[tuple[Enrolment, ReviewRow]]) -> dict[tuple[int, str], ReviewRow]:
-    """Person and instance -> the last row that they answered."""
     return {(one.participant_id, row.instance): row for one, row in rows if row.answered_at is not None}
 
 

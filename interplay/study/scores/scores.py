@@ -100,7 +100,6 @@ class Scores:
 
 
 def today(now: datetime) -> datetime:
-    """When the day began, UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
@@ -114,7 +113,6 @@ def best_of_each(found: Iterable[Scored], *, is_lower_better: bool) -> list[Scor
 
 
 def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
-    """The table of what was found, as `person` sees it."""
     best = best_of_each(found, is_lower_better=is_lower_better)
     values = [one.value for one in best]
     places = []

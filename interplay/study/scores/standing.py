@@ -59,11 +59,9 @@ class Bins:
 
     @property
     def high(self) -> float:
-        """Where the last bin ends."""
         return self.low + self.width * len(self.counts)
 
     def place(self, value: float) -> int:
-        """The bin of a value within the edges."""
         return min(len(self.counts) - 1, max(0, math.floor((value - self.low) / self.width + 1e-9)))
 
     @property

@@ -130,7 +130,6 @@ def blind_studies(request: Request) -> list[str]:
 
 
 def _is_own(request: Request, episode: Episode) -> bool:
-    """Whether who asks played it, or brought the video."""
     here = _here(request)
     if any(held.participant_id in here for held in episode.seats):
         return True

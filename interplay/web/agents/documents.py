@@ -128,7 +128,6 @@ class Uploaded(BaseModel):
 
 
 def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> list[AgentDocument]:
-    """Rows of many agents as programs get them, agent by agent."""
     by_name: dict[str, list[Entrant]] = {}
     for row in rows:
         by_name.setdefault(row.name, []).append(row)
@@ -144,7 +143,6 @@ def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> li
 
 
 def document_of(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> AgentDocument:
-    """One agent's rows as programs get them."""
     return documents(request, rows, hidden)[0]
 
 

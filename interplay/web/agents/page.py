@@ -63,7 +63,6 @@ def agent_page(request: Request, name: str) -> Response:
 
 
 def _row(boards: Boards, task: str | None, name: str) -> dict[str, Any] | None:
-    """The agent's row on a board, with how many agents it is ranked among."""
     rows = boards.board(task)["rows"]
     group_size = Counter(row["group"] for row in rows)
     return next(({**row, "of": group_size[row["group"]]} for row in rows if row["agent"] == name), None)

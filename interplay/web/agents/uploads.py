@@ -85,7 +85,6 @@ def remove_unfinished(root: Path) -> None:
 
 
 def _folder(root: Path) -> Path:
-    """Where videos are while they are received."""
     return root / "media" / "uploads"
 
 
@@ -144,5 +143,4 @@ def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploa
 
 
 def _seeds(request: Request, name: str, task: Task) -> set[int]:
-    """Seeds of a task of which an agent has a video."""
     return {shown.seed for shown in services(request).roster.brought([name]).get((name, task.id), [])}

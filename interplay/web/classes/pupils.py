@@ -75,7 +75,6 @@ class Now:
 
 
 def doing_now(request: Request, pupils: Iterable[Pupil]) -> dict[int, Now]:
-    """Number of a participant -> what they do."""
     server = services(request).play
     seats = {
         seat.owner.participant_id: (game, seat)

@@ -126,7 +126,6 @@ def stacks(sums: Mapping[str, Mapping[str, float]], unit: str) -> Stack:
 
 
 def histogram(counts: Sequence[int], low: float, high: float, say: Callable[[float], str]) -> Histogram:
-    """Counts of equal parts from `low` to `high`."""
     most, size = max(counts), (high - low) / len(counts)
     step = Histogram.width / len(counts)
     bars = []

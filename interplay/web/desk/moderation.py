@@ -34,7 +34,6 @@ PROBLEMS_SHOWN = 50
 
 
 def _own_address(address: str) -> str:
-    """Where to go after signing in: a page of ours, whatever a link says."""
     return address if is_own_address(address) else "/moderation"
 
 
@@ -134,8 +133,6 @@ def _has(agent: AgentDocument, state: str) -> bool:
 
 
 def _most_doubtful_first(judges: list[JudgeSummary]) -> list[JudgeSummary]:
-    """Those with most failed checks first, then those with most answers."""
-
     def key(judge: JudgeSummary) -> tuple[Any, ...]:
         failed = judge.num_attention - judge.attention_passed + judge.num_repeats - judge.repeats_consistent
         return (judge.is_banned, -failed, -judge.num_answers, judge.judge)

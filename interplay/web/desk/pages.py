@@ -233,7 +233,6 @@ def _all_days(days: Collection[str]) -> list[str]:
 
 
 def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, str, float, int]]:
-    """(task, channel, hours, episodes), the most hours first."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in hours:
         sums = found.setdefault((names.get(one.task, one.task), CHANNELS.get(one.channel, one.channel)), [0.0, 0])

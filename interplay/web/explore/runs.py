@@ -42,7 +42,6 @@ def find_run(request: Request, run: str) -> Run:
 
 
 def _episode(request: Request, run: Run) -> Episode | None:
-    """Its recording, once it is sealed."""
     try:
         return services(request).archive.get((run.begin or {}).get("episode", ""))
     except NotFoundError:
@@ -143,7 +142,6 @@ def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
 
 
 def _proof(request: Request, result: Result) -> str | None:
-    """The episode in which the oracle has solved what was played."""
     return services(request).explore_kept.references().proofs.get(result.task_hash)
 
 
@@ -156,7 +154,6 @@ def _oracle(request: Request, result: Result) -> Mapping[str, int]:
 
 
 def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
-    """When the last milestone before the first missed one was reached."""
     ticks = [one["tick"] for one in milestones]
     missed = ticks.index(None) if None in ticks else len(ticks)
     return max(ticks[:missed], default=0)

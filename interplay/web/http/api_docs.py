@@ -60,7 +60,6 @@ def api_docs(request: Request) -> Response:
 
 
 def operations(document: Mapping[str, Any]) -> dict[str, list[Operation]]:
-    """Tag -> its operations, in the order of the description."""
     groups: dict[str, list[Operation]] = {}
     for path, verbs in document["paths"].items():
         for verb in _VERBS:
@@ -130,7 +129,6 @@ def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """The type of a value in a word or two."""
     if "enum" in schema:
         return " | ".join(str(value) for value in schema["enum"])
     if schema.get("anyOf"):

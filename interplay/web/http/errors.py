@@ -39,7 +39,6 @@ _HEADLINES = {
 
 
 def install(app: FastAPI) -> None:
-    """Register the handlers."""
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(InterplayError, _interplay_error)
@@ -49,7 +48,6 @@ def install(app: FastAPI) -> None:
 
 
 def _answer(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
-    """The error as JSON below /api, as a page elsewhere."""
     if request.url.path.startswith("/api/"):
         code = CODES.get(status, "error" if status < 500 else "internal_error")
         return JSONResponse(document(code, message), status, headers)
@@ -64,7 +62,6 @@ def _answer(request: Request, status: int, message: str, headers: dict[str, str]
 
 
 def _near_tasks(request: Request) -> list[Task]:
-    """Tasks whose name is nearest to the end of a mistyped address."""
     tasks = services(request).tasks
     asked = "/".join(request.url.path.strip("/").lower().split("/")[-2:])
     return [tasks[task_id] for task_id in difflib.get_close_matches(asked, tasks, n=2, cutoff=0.8)]
@@ -83,7 +80,6 @@ def _http_error(request: Request, error: Exception) -> Response:
 
 
 def _invalid(request: Request, error: Exception) -> Response:
-    """Values of the wrong kind, named one by one."""
     assert isinstance(error, RequestValidationError)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_body = all(tuple(item["loc"]) == ("body",) for item in error.errors())

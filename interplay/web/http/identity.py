@@ -54,7 +54,6 @@ class IdentityMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on; add one header when a participant was made."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -123,7 +122,6 @@ def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None
 
 
 def sign_out_pupil(response: Response) -> None:
-    """Let this browser be who it was before they joined."""
     response.delete_cookie(PUPIL_COOKIE, httponly=True, samesite="lax")
 
 
@@ -175,7 +173,6 @@ def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
 
 
 def sign_out(response: Response) -> None:
-    """Take that cookie away."""
     response.delete_cookie(OPERATOR_COOKIE, httponly=True, samesite="strict")
 
 
@@ -188,7 +185,6 @@ def _is_signed_in(request: HTTPConnection) -> bool:
 
 
 def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
-    """Signs with the operator's token in the key: a new token signs everybody out."""
     key = services(request).secret + tokens.operator_token(services(request).archive.root).encode()
     return URLSafeTimedSerializer(key, salt="interplay.operator")
 
@@ -198,7 +194,6 @@ def _signer(secret: bytes) -> URLSafeSerializer:
 
 
 def _key(secret: bytes, cookie: str) -> str | None:
-    """The key inside the cookie, if this server signed it."""
     try:
         key = _signer(secret).loads(cookie)
     except BadSignature:

@@ -28,12 +28,10 @@ class Rate:
         self._now = 0.0
 
     def has_room(self, client: str) -> bool:
-        """Whether it may happen now; nothing is counted."""
         with self._lock:
             return len(self._recent(client)) < self.most
 
     def allows(self, client: str) -> bool:
-        """Whether it may happen now; if so it is counted."""
         with self._lock:
             times = self._recent(client)
             if len(times) >= self.most:
@@ -42,7 +40,6 @@ class Rate:
             return True
 
     def _recent(self, client: str) -> deque[float]:
-        """When it happened, as far as that counts now."""
         self._now = self._clock()
         times = self._times.setdefault(client, deque())
         self._times.move_to_end(client)

@@ -44,7 +44,6 @@ def refusal(
 
 
 def invalid(field: str, message: str) -> HTTPException:
-    """The refusal of one field; to be raised."""
     return refusal(422, f"{field}: {message}", errors=[{"field": field, "message": message}])
 
 
@@ -102,7 +101,6 @@ def agent_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def judging_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The API description of what may go wrong where people judge."""
     return {
         status: {"description": _OF_JUDGING[status], "content": {"application/json": {"schema": _JUDGING_SCHEMA}}}
         for status in statuses

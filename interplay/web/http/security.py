@@ -92,7 +92,6 @@ class SecurityMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer 403."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -124,7 +123,6 @@ class HeadMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, a HEAD as a GET of somebody who hangs up after the headers."""
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self.app(scope, receive, send)
             return
@@ -145,7 +143,6 @@ class HeadMiddleware:
 
 
 def _is_of_another_site(headers: Headers) -> bool:
-    """Whether a browser says that a page of another site sent this."""
     site = headers.get("sec-fetch-site")
     if site is not None:
         return site not in ("same-origin", "none")
@@ -222,7 +219,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """A host without its port; empty if it is none."""
     try:
         return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
@@ -245,7 +241,6 @@ class HostMiddleware:
         self.hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or refuse."""
         why = self.hosts.refusal(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
         if why is None:
             await self.app(scope, receive, send)
@@ -268,7 +263,6 @@ class NulMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, or answer 400."""
         if scope["type"] == "http" and ("\0" in scope["path"] or b"\0" in unquote_to_bytes(scope["query_string"])):
             message = "the address holds the character NUL (%00); remove it"
             await JSONResponse(document(CODES[400], message), 400)(scope, receive, send)
@@ -294,7 +288,6 @@ class BodyLimitMiddleware:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on, counting what is read."""
         num_bytes = 0
 
         async def receive_counted() -> Message:

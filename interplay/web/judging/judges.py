@@ -45,7 +45,6 @@ class Judge:
 
     @property
     def study(self) -> str | None:
-        """The study they are enrolled in."""
         return None if self.enrolment is None else self.enrolment.study
 
 

@@ -88,7 +88,6 @@ _STATUS: dict[type[Exception], int] = {
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Errors of the judging room as HTTP answers."""
     try:
         yield
     except InvalidAnswerError as error:
@@ -210,7 +209,6 @@ def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, A
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    """The API description of a JSON body."""
     schema = {"type": "object", "properties": properties}
     return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
 

@@ -143,7 +143,6 @@ def _welcome(
 
 
 def _may_wait(request: Request, study: Study) -> bool:
-    """Whether people may have to wait for somebody to play with."""
     tasks = services(request).tasks
     people = [one.task for one in study.play.variants if not one.partners] if study.play is not None else []
     return any(task in tasks and len(tasks[task].seats) > 1 for task in people)

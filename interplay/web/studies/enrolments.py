@@ -157,7 +157,6 @@ def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: st
 
 
 def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
-    """What decides an enrolment's next step, read now."""
     return services(request).studies.facts(enrolment)
 
 
@@ -172,7 +171,6 @@ def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
 
 
 def next_address_of(request: HTTPConnection, study: str, enrolment_id: str) -> str:
-    """The same, by the ids of study and enrolment."""
     return f"/studies/{study}/next?{PARAMETER}={tokens.make(services(request).secret, enrolment_id)}"
 
 

@@ -39,7 +39,6 @@ templates.env.filters["platforms"] = platforms
 
 
 def asked(requirement: Requirement) -> str:
-    """What is asked for: `at least 62 %`."""
     return f"at least {in_words(requirement, requirement.required)}"
 
 
@@ -83,7 +82,6 @@ Opened = Annotated[OpenedStudy, Depends(opened_study)]
 
 
 def own_enrolment(request: Request, study: str) -> Enrolment:
-    """The enrolment of this request, in the study its address names."""
     enrolment = enrolment_of(request)
     if enrolment is None or enrolment.study != study:
         raise HTTPException(401, "this page needs your personal link to the study\nOpen the study again from its start.")

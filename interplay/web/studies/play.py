@@ -89,7 +89,6 @@ def progress(request: Request, enrolment: Enrolled) -> dict[str, Any]:
 
 
 def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
-    """How far a visit is, as pages and their scripts show it."""
     version = services(request).studies.version(enrolment.study_hash)
     visit: PlayedVisit = services(request).visits.get(enrolment)
     earned = visit.earned
@@ -136,7 +135,6 @@ def has_game(request: Request, enrolment: Enrolment) -> bool:
 
 
 def _open_seats(request: Request, enrolment: Enrolment) -> Counter[str]:
-    """Variant -> seats in its games in which somebody is there and waits for a player."""
     server = services(request).play
     seats: Counter[str] = Counter()
     for game in [] if server is None else server.games:

@@ -133,7 +133,6 @@ def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
 
 
 def _before(served: Served) -> dict[str, str]:
-    """What they answered before, as the form has it."""
     if served.answers is None:
         return {}
     words = {name: YES if yes else NO for name, yes in served.answers.items()}

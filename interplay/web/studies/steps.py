@@ -268,17 +268,14 @@ def leave(request: Request, enrolment: Enrolled) -> Response:
 
 
 def _quiz_of(request: Request, enrolment: Enrolment) -> QuizPart | None:
-    """The quiz that somebody is asked."""
     return services(request).studies.quiz_of(enrolment)
 
 
 def _study_of(request: Request, enrolment: Enrolment) -> Study:
-    """The version of the study somebody agreed to."""
     return services(request).studies.version(enrolment.study_hash)
 
 
 def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
-    """What pages of an enrolled person put into their addresses."""
     token = token_of(request, enrolment)
     return {"token": token, "query": urlencode({PARAMETER: token})}
 
