@@ -167,11 +167,7 @@ class Study:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], *, source: str = "study") -> Study:
-        """A study of its document.
-
-        Raises:
-            StudyError: If it says something a study cannot mean.
-        """
+        """A study of its document (StudyError if it says something a study cannot mean)."""
         return _study(document, source)
 
     def answered_by(self, contact: str | None, ethics: str | None) -> Study:
@@ -271,11 +267,7 @@ def builtin_studies() -> dict[str, Study]:
 
 
 def builtin_text(study_id: str) -> str:
-    """The file of a study that ships, to be copied.
-
-    Raises:
-        NotFoundError: With the nearest id.
-    """
+    """The file of a study that ships, to be copied (NotFoundError with the nearest id)."""
     for file in _builtin_files():
         if file.stem == study_id:
             return file.read_text(encoding="utf-8")
@@ -462,11 +454,7 @@ def _channels(root: Table) -> dict[str, Channel]:
 
 
 def check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
-
-    Raises:
-        StudyError: Naming the first.
-    """
+    """Refuse texts in which nobody sees anything, and long ones where short ones are shown (StudyError naming the first)."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
     if isinstance(value, str) and value and not num_visible_chars(value):

@@ -127,11 +127,7 @@ class Overview:
         return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
 
     def study(self, study: str, *, hint: str = "") -> StudyNumbers:
-        """One study.
-
-        Raises:
-            NotFoundError: If no study of this id was opened here, with the nearest.
-        """
+        """One study (NotFoundError if no study of this id was opened here, with the nearest)."""
         opened = self._studies.get(study, hint=hint)
         with self._database.read() as session:
             funnel = store.funnel(session, study)
@@ -233,11 +229,7 @@ class Overview:
 
 
 def checked_outcome(outcome: str, known: Sequence[str]) -> str:
-    """An outcome by which people are listed.
-
-    Raises:
-        NotFoundError: With the nearest.
-    """
+    """An outcome by which people are listed (NotFoundError with the nearest)."""
     if outcome not in known:
         raise unknown_name("outcome", outcome[:100], known)
     return outcome

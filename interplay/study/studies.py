@@ -169,11 +169,7 @@ class Studies:
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
-        """A version of a study; read once, because a hash means the same for ever.
-
-        Raises:
-            LookupError: If it was never opened here.
-        """
+        """A version of a study; read once, because a hash means the same for ever (LookupError if it was never opened here)."""
         if content_hash not in self._versions:
             with self._database.look() as session:
                 self._version_in(session, content_hash)

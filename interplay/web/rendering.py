@@ -146,20 +146,12 @@ def render(
 
 
 def find_task(request: Request, task_id: str) -> Task:
-    """A task on offer.
-
-    Raises:
-        NotFoundError: With the nearest id.
-    """
+    """A task on offer (NotFoundError with the nearest id)."""
     return lookup(task_id, services(request).tasks)
 
 
 def explore_suite(request: Request) -> Suite:
-    """The tasks of explore.
-
-    Raises:
-        HTTPException: 404 where this server does not offer them.
-    """
+    """The tasks of explore (HTTPException: 404 where this server does not offer them)."""
     suite = services(request).explore
     if suite is None:
         raise HTTPException(404, "This server does not offer the tasks of explore.")

@@ -73,11 +73,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
 
 
 def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Model -> dollars for a million tokens read and written.
-
-    Raises:
-        BadParameter: If a text says something else.
-    """
+    """Model -> dollars for a million tokens read and written (BadParameter if a text says something else)."""
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")

@@ -112,11 +112,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """Who pays; accounts come from the environment.
-
-    Raises:
-        PaymentError: If the environment has none.
-    """
+    """Who pays; accounts come from the environment (PaymentError if the environment has none)."""
     from interplay.study.money.payers import MTurkPayer, ProlificPayer
 
     if channel == "mturk":

@@ -372,11 +372,7 @@ def _judges_lines(study: Study, number: int | None) -> list[str]:
 
 
 def _check_instances(name: str, review: ReviewPart) -> None:
-    """Refuse what is no instance.
-
-    Raises:
-        InstanceError: For the first, with file, key and remedy.
-    """
+    """Refuse what is no instance (InstanceError for the first, with file, key and remedy)."""
     from interplay.explore.instance import parse
 
     for instance, document in review.instances.items():
@@ -391,11 +387,7 @@ def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
 
 
 def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
-    """Refuse agents that are not here.
-
-    Raises:
-        NotFoundError: For the first, with the nearest name.
-    """
+    """Refuse agents that are not here (NotFoundError for the first, with the nearest name)."""
     from interplay.agents.find import names
 
     known = [one.name for one in names(archive)]
@@ -436,11 +428,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
 
 
 def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
-    """Refuse examples whose videos are not here.
-
-    Raises:
-        StudyError: Naming the first.
-    """
+    """Refuse examples whose videos are not here (StudyError naming the first)."""
     from interplay.study import StudyError
 
     for number, example in enumerate(study.examples):

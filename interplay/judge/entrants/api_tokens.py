@@ -16,11 +16,7 @@ class ApiTokenError(JudgingError):
 
 
 def check_token(name: str, scope: str) -> tokens.Scope:
-    """The scope that a token can have.
-
-    Raises:
-        ApiTokenError: If there is no such scope, or a token cannot be called so.
-    """
+    """The scope that a token can have (ApiTokenError if there is no such scope, or a token cannot be called so)."""
     known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
     if known is None:
         raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")

@@ -71,11 +71,7 @@ class Candidates:
         return self._versions[task_hash].id
 
     def check_task(self, session: Session, task: str) -> None:
-        """Refuse a task that nobody knows.
-
-        Raises:
-            NotFoundError: With the nearest known ids.
-        """
+        """Refuse a task that nobody knows (NotFoundError with the nearest known ids)."""
         known = {agent.task for agent in entrants(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)

@@ -34,11 +34,7 @@ class SimulatedRuns:
         return self._runs.get((policy, seed))
 
     def add(self, run: Run) -> None:
-        """Keep a run; it is on disk when this returns.
-
-        Raises:
-            SimulationError: If it cannot be written.
-        """
+        """Keep a run; it is on disk when this returns (SimulationError if it cannot be written)."""
         self._runs[run.policy, run.seed] = run
         if self._path is None:
             return

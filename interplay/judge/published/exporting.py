@@ -196,11 +196,7 @@ def _stamp(time: datetime) -> str:
 
 
 def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write a JSON list, an item a line; the file appears whole or not at all.
-
-    Raises:
-        DatasetError: If it cannot be written.
-    """
+    """Write a JSON list, an item a line; the file appears whole or not at all (DatasetError if it cannot be written)."""
     try:
         with replacing(path) as part, part.open("w", encoding="utf-8") as file:
             separator = "[\n"

@@ -52,11 +52,7 @@ _KINDS = (
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be the name of a set.
-
-    Raises:
-        DatasetError: If it cannot.
-    """
+    """Refuse what cannot be the name of a set (DatasetError if it cannot)."""
     if not _NAME.fullmatch(name):
         raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
 

@@ -76,11 +76,7 @@ class ReadItems:
 
 
 def load_json(path: Path) -> Any:
-    """A JSON file.
-
-    Raises:
-        DatasetError: If it cannot be read.
-    """
+    """A JSON file (DatasetError if it cannot be read)."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

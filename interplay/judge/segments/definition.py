@@ -57,11 +57,7 @@ class Segments:
 
 
 def read_segments(table: Table) -> Segments:
-    """The table, read.
-
-    Raises:
-        RulesError: Or what else the table raises: naming the key, what it holds, and what it may hold.
-    """
+    """The table, read (RulesError: or what else the table raises: naming the key, what it holds, and what it may hold)."""
     seconds = None if "seconds" not in table.values else float(table.number("seconds", low=0.1, high=60))
     part = Segments(
         task=table.text("task"),

@@ -28,11 +28,7 @@ class Reported(NamedTuple):
 
 
 def check_problem(problem: Any) -> Reported:
-    """What came in as `{"kind", "words"}`.
-
-    Raises:
-        InvalidAnswerError: Naming every fault.
-    """
+    """What came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
         raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])

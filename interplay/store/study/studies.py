@@ -119,11 +119,18 @@ def all_versions(session: Session) -> list[StudyVersion]:
 
 
 def add_enrolment(
-    session: Session, *, enrolment_id: str, arrival: Mapping[str, Any], now: datetime, consented: bool, **columns: Any
+    session: Session,
+    *,
+    enrolment_id: str,
+    arrival: Mapping[str, Any],
+    now: datetime,
+    consented: bool,
+    may_release: bool = False,
+    **columns: Any,
 ) -> Enrolment:
     """Add a person's new part in a study."""
     times = {"arrived_at": now, "consented_at": now if consented else None}
-    enrolment = Enrolment(id=enrolment_id, arrival=dict(arrival), **times, **columns)
+    enrolment = Enrolment(id=enrolment_id, arrival=dict(arrival), may_release=may_release, **times, **columns)
     session.add(enrolment)
     session.flush()
     return enrolment

@@ -56,11 +56,7 @@ class Questions:
 
 
 def read_questions(table: Table | None) -> Questions:
-    """The table `[questions]` of a study, with the sets that it uses taken in.
-
-    Raises:
-        StudyError: If it asks what cannot be asked.
-    """
+    """The table `[questions]` of a study, with the sets that it uses taken in (StudyError if it asks what cannot be asked)."""
     if table is None:
         return Questions()
     partner = _read(table, "partner", None)

@@ -89,11 +89,7 @@ class Channel(Protocol):
     """What whoever runs the study should know about the platform, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
-        """Who came, from the address they opened.
-
-        Raises:
-            ArrivalError: If the link does not say so as this platform does.
-        """
+        """Who came, from the address they opened (ArrivalError if the link does not say so as this platform does)."""
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
@@ -172,11 +168,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
 
 
 def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _ID, *, example: str) -> str:
-    """One id of a link, checked.
-
-    Raises:
-        ArrivalError: If it is missing, was never filled in, or is not an id.
-    """
+    """One id of a link, checked (ArrivalError if it is missing, was never filled in, or is not an id)."""
     value = found.get(name, "").strip()
     if not value:
         raise ArrivalError(f"the link has no {name}\n{AGAIN}")

@@ -84,11 +84,7 @@ class ProlificApi:
 
     @classmethod
     def from_environment(cls, variable: str = TOKEN_VARIABLE, *, endpoint: str = ENDPOINT) -> ProlificApi:
-        """With the token that an environment variable holds.
-
-        Raises:
-            PaymentError: If it is not set.
-        """
+        """With the token that an environment variable holds (PaymentError if it is not set)."""
         token = os.environ.get(variable, "").strip()
         if not token:
             raise PaymentError(

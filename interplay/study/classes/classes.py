@@ -180,11 +180,7 @@ class Classes:
             return nickname
 
     def approve(self, code: str, participants: Iterable[int]) -> None:
-        """Let everybody in the room read the nicknames of these pupils. Writes it.
-
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Let everybody in the room read the nicknames of these pupils. Writes it (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -249,11 +245,7 @@ class Classes:
             return None if row is None else _class(row)
 
     def get(self, typed: str) -> SchoolClass:
-        """The class with this code, open or not.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
+        """The class with this code, open or not (NotFoundError if there is none)."""
         with self._database.read() as session:
             return _class(self._row(session, typed))
 

@@ -89,11 +89,7 @@ FEES = {
 
 
 def find_fee(name: str) -> PlatformFee:
-    """A fee schedule by name.
-
-    Raises:
-        NotFoundError: With the nearest name.
-    """
+    """A fee schedule by name (NotFoundError with the nearest name)."""
     if name not in FEES:
         raise unknown_name("fee schedule", name, FEES)
     return FEES[name]

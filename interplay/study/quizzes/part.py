@@ -28,11 +28,7 @@ class QuizPart:
 
 
 def read_quiz(table: Table | None) -> QuizPart | None:
-    """The table `[quiz]`, with the quiz taken in.
-
-    Raises:
-        StudyError: If it holds what a quiz cannot mean.
-    """
+    """The table `[quiz]`, with the quiz taken in (StudyError if it holds what a quiz cannot mean)."""
     if table is None:
         return None
     table.text("quiz")

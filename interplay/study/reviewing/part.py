@@ -38,11 +38,7 @@ class ReviewPart:
 
 
 def read_review(root: Table) -> ReviewPart:
-    """The table `[review]`, with the instances taken in.
-
-    Raises:
-        StudyError: If it holds what a review cannot mean.
-    """
+    """The table `[review]`, with the instances taken in (StudyError if it holds what a review cannot mean)."""
     table = root.table("review")
     instances: dict[str, Mapping[str, Any]] = {}
     for one in table.tables("instances"):

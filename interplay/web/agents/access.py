@@ -22,11 +22,7 @@ from interplay.web.studies.enrolments import part_here, part_of
 
 
 def holder(request: Request) -> str | None:
-    """Name of the token of scope `agents` that asks; None is the operator.
-
-    Raises:
-        HTTPException: 401 or 403 for everybody else.
-    """
+    """Name of the token of scope `agents` that asks; None is the operator (HTTPException: 401 or 403 for everybody else)."""
     if current_operator(request):
         return None
     token = api_token(request)

@@ -73,11 +73,7 @@ def make(request: Request, form: FormPairs) -> Response:
 
 
 def check_playable(tasks: dict[str, Task], task: str) -> None:
-    """Refuse what cannot be played.
-
-    Raises:
-        ClassError: If there is no such task, or it has videos only.
-    """
+    """Refuse what cannot be played (ClassError if there is no such task, or it has videos only)."""
     if task not in tasks or not tasks[task].env.is_playable:
         raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
     if line := to_install(tasks[task]):

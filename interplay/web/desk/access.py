@@ -27,11 +27,7 @@ TABS = (
 
 
 def signed_in(request: Request) -> None:
-    """Let only the operator read a page; a browser is sent to the door and comes back.
-
-    Raises:
-        HTTPException: 303 to `/operator`.
-    """
+    """Let only the operator read a page; a browser is sent to the door and comes back (HTTPException: 303 to `/operator`)."""
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
         raise HTTPException(

@@ -19,11 +19,7 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def board_of(request: Request, name: str) -> Board:
-    """One of them.
-
-    Raises:
-        HTTPException: 404 where there is none of that name.
-    """
+    """One of them (HTTPException: 404 where there is none of that name)."""
     boards = services(request).explore_kept.boards()
     for board in boards:
         if board.name == name:

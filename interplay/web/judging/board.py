@@ -137,11 +137,7 @@ def boards_of(request: Request) -> Boards:
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
-    """The board that was asked for.
-
-    Raises:
-        HTTPException: 422, for a method or a kind of judges that is none.
-    """
+    """The board that was asked for (HTTPException: 422, for a method or a kind of judges that is none)."""
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):

@@ -109,11 +109,7 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
 
 
 def _arrived(study: Study, fields: list[tuple[str, str]]) -> tuple[Channel, Arrival]:
-    """Who came and through which channel.
-
-    Raises:
-        HTTPException: 400, if the link does not say so as its platform does.
-    """
+    """Who came and through which channel (HTTPException: 400, if the link does not say so as its platform does)."""
     channel = study.channel_of(dict(fields))
     try:
         return channel, channel.arrival(fields)

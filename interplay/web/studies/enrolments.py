@@ -138,11 +138,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
 
 
 def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:
-    """Note that a seat belongs to a visit.
-
-    Raises:
-        HTTPException: 409, where they asked for two at once and have the other one.
-    """
+    """Note that a seat belongs to a visit (HTTPException: 409, where they asked for two at once and have the other one)."""
     if not services(request).visits.bind(enrolment, session_id):
         _refuse_second_game(request, enrolment)
 

@@ -68,11 +68,7 @@ def page(request: Request, name: str, status: int = 200, /, **context: Any) -> R
 
 
 def opened_study(request: Request, study: str) -> OpenedStudy:
-    """A study that was opened here.
-
-    Raises:
-        NotFoundError: With the nearest id of an open study.
-    """
+    """A study that was opened here (NotFoundError with the nearest id of an open study)."""
     opened = services(request).studies.get(study, only_open=True)
     allow_framing(request, opened.study)
     return opened

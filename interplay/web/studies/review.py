@@ -121,11 +121,7 @@ def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None
 
 
 def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
-    """What they may see pictures and the film of.
-
-    Raises:
-        HTTPException: 403 if they review no more, 404 where they saw nothing.
-    """
+    """What they may see pictures and the film of (HTTPException: 403 if they review no more, 404 where they saw nothing)."""
     served = _served(request, enrolment, place)
     if served is None:
         raise HTTPException(403, "this visit shows no more tasks; continue the study to see why")
