@@ -31,7 +31,7 @@ from interplay.agents.evaluate import evaluate
 from interplay.cli.common import stage_bars
 from interplay.judge import Judging, Rules
 from interplay.judge.segments.clips import clip_of_segment
-from interplay.judge.segments.opening import SegmentStudies
+from interplay.judge.segments.studies import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
 from interplay.learn.benchmark.running import Report, run_benchmark
 from interplay.learn.reward.fitting import fit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from interplay.store import Database
-from interplay.store.exposure import ShownTo, keep_shown, shown_to, tasks_known_to
+from interplay.store.exposure import Exposure, add_exposures, exposures, tasks_known_to
 
 
 class Shown:
@@ -23,13 +23,13 @@ class Shown:
         if task in self.known_to(participant):
             return
         with self._database.write() as session:
-            keep_shown(session, [ShownTo(participant, task, now)])
+            add_exposures(session, [Exposure(participant, task, now)])
 
     def times(self) -> dict[tuple[int, str], datetime]:
         """Number of a participant and id of a task -> when they were first shown it, or a pair of it to judge."""
         first: dict[tuple[int, str], datetime] = {}
         with self._database.read() as session:
-            for person, task, at in shown_to(session):
+            for person, task, at in exposures(session):
                 first[person, task] = min(at, first.get((person, task), at))
         return first
 

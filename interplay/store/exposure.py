@@ -14,7 +14,7 @@ from interplay.store.models import Entrant, EpisodeRow, EpisodeSeat, JudgingAgre
 from interplay.store.participants import judge_name, participant_number
 
 
-class ShownTo(NamedTuple):
+class Exposure(NamedTuple):
     """That somebody was shown a task."""
 
     participant_id: int
@@ -22,7 +22,7 @@ class ShownTo(NamedTuple):
     at: datetime
 
 
-def keep_shown(session: Session, shown: Iterable[ShownTo]) -> None:
+def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
     """Keep that people were shown tasks; the first time of each stays."""
     lock(session)  # or two pages of one person at once would both be entered
     for one in shown:
@@ -31,12 +31,12 @@ def keep_shown(session: Session, shown: Iterable[ShownTo]) -> None:
             session.flush()
 
 
-def shown_to(session: Session) -> list[ShownTo]:
+def exposures(session: Session) -> list[Exposure]:
     """Everybody who was shown a task: who asked for it, and judges, who watch others play."""
     asked = session.execute(select(ShownTask.participant_id, ShownTask.task, ShownTask.shown_at))
     judged = session.execute(select(Match.judge, Match.task, func.min(Match.served_at)).group_by(Match.judge, Match.task))
     people = [(participant_number(judge), task, at) for judge, task, at in judged]
-    return [ShownTo(*row) for row in asked] + [ShownTo(person, task, at) for person, task, at in people if person is not None]
+    return [Exposure(*row) for row in asked] + [Exposure(person, task, at) for person, task, at in people if person is not None]
 
 
 def tasks_known_to(session: Session, participant_id: int) -> set[str]:

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
-from interplay.study.playing.variants import PlayPart, cents, read_play
+from interplay.study.play.variants import PlayPart, cents, read_play
+from interplay.study.questionnaires.questions import taken_in
 from interplay.study.quizzes.part import QuizPart, quiz_taken_in, read_quiz
-from interplay.study.reviewing.part import ReviewPart, read_review, review_taken_in
+from interplay.study.review.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars
 

@@ -15,11 +15,11 @@ from interplay.store.participants import judge_name
 from interplay.store.study import numbers as store
 from interplay.store.study.numbers import Funnel, PersonRow
 from interplay.store.summary import Spread
-from interplay.study.assigning.balance import Stand
+from interplay.study.assignment.balance import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
 from interplay.study.pauses import Paused, Pauses
-from interplay.study.playing.visits import Visits
+from interplay.study.play.visits import Visits
 from interplay.study.studies import OpenedStudy, Studies
 
 PEOPLE_PER_PAGE = 50

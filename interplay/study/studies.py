@@ -26,9 +26,9 @@ from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, earned_outcome, next_step
-from interplay.study.playing.games import due_form, read_visit
-from interplay.study.playing.ledger import earned_line, waited_line
-from interplay.study.playing.variants import PlayPart
+from interplay.study.play.games import due_form, read_visit
+from interplay.study.play.ledger import earned_line, waited_line
+from interplay.study.play.variants import PlayPart
 from interplay.study.quizzes.part import QuizPart
 from interplay.tables import is_name
 

@@ -32,8 +32,8 @@ from interplay.study.feedback import FeedbackBox
 from interplay.study.money.raffle import RaffleEntries
 from interplay.study.pauses import Pauses
 from interplay.study.people import People
-from interplay.study.playing.visits import Visits
-from interplay.study.reviewing.reviews import Reviews
+from interplay.study.play.visits import Visits
+from interplay.study.review.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
@@ -47,7 +47,7 @@ from interplay.web.desk import live, moderation
 from interplay.web.desk import pages as desk_pages
 from interplay.web.explore import boards, milestones, runs
 from interplay.web.explore import pages as explore_pages
-from interplay.web.explore.milestone_judging import Milestones
+from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http import api_docs, errors
 from interplay.web.http.identity import IdentityMiddleware, participant_numbers
 from interplay.web.http.security import (
@@ -62,7 +62,7 @@ from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
 from interplay.web.scores import pages as scores_pages
-from interplay.web.scores.proving import Proofs
+from interplay.web.scores.proofs import Proofs
 from interplay.web.services import Services
 from interplay.web.studies import arrival, review, steps
 from interplay.web.studies import play as studies_play

@@ -23,16 +23,16 @@ from interplay.study.feedback import FeedbackBox
 from interplay.study.money.raffle import RaffleEntries
 from interplay.study.pauses import Pauses
 from interplay.study.people import People
-from interplay.study.playing.visits import Visits
-from interplay.study.reviewing.reviews import Reviews
+from interplay.study.play.visits import Visits
+from interplay.study.review.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, Task
 from interplay.web.examples import Examples
-from interplay.web.explore.milestone_judging import Milestones
+from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http.rates import Rate
 from interplay.web.pictures import Pictures
-from interplay.web.scores.proving import Proofs
+from interplay.web.scores.proofs import Proofs
 
 if TYPE_CHECKING:
     from interplay.play.server import PlayServer

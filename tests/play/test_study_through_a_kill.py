@@ -20,7 +20,7 @@ from interplay.store import Enrolment
 from interplay.study import Arrival, tokens
 from interplay.study.definition import parse_study
 from interplay.study.money.payroll import Payroll
-from interplay.study.playing.visits import Visits
+from interplay.study.play.visits import Visits
 from interplay.study.studies import Studies
 
 STUDY = """

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.study.assigning.balance import Assigned, Stand, assign
-from interplay.study.assigning.simulation import simulate
+from interplay.study.assignment.balance import Assigned, Stand, assign
+from interplay.study.assignment.simulation import simulate
 from interplay.study.definition import builtin_studies
 from interplay.study.incentives import Requirement, Treatment
-from interplay.study.playing.variants import PlayPart, Variant
+from interplay.study.play.variants import PlayPart, Variant
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 

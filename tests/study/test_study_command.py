@@ -25,9 +25,9 @@ from interplay.store.participants import add_participant, participant_by_worker
 from interplay.store.study import money, studies
 from interplay.study.channels.prolific_api import ProlificApi
 from interplay.study.definition import parse_study
+from interplay.study.money.estimates import Finished, bonuses_due
 from interplay.study.money.ledger import Event, Payment, Sent, Visit, plan, refusal, send
 from interplay.study.money.payroll import Payroll
-from interplay.study.money.worth import Finished, bonuses_due
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STUDY = """

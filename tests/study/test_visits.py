@@ -22,7 +22,7 @@ from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import Facts, due_outcome, next_step
 from interplay.study.money.ledger import Event, Visit, plan
 from interplay.study.money.payroll import Payroll
-from interplay.study.playing.games import statistics_of
+from interplay.study.play.games import statistics_of
 from interplay.tasks import find
 from interplay.testing import episode_values
 

@@ -11,7 +11,7 @@ from web_server import serving
 
 import interplay.record
 from interplay.study.money.payroll import Payroll
-from interplay.study.playing.visits import Visits
+from interplay.study.play.visits import Visits
 from interplay.study.studies import Studies
 
 pytestmark = pytest.mark.browser

@@ -28,7 +28,7 @@ from interplay.cli.common import (
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.judge.entrants.recorded import EnteredTask
+    from interplay.judge.entrants.episodes import EnteredTask
     from interplay.judge.entrants.roster import Verb
     from interplay.store import Entrant
 
@@ -105,8 +105,8 @@ def add_episodes(
 
     Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
     """
-    from interplay.judge.entrants.recorded import Choice
-    from interplay.judge.entrants.recorded import add_episodes as add
+    from interplay.judge.entrants.episodes import Choice
+    from interplay.judge.entrants.episodes import add_episodes as add
 
     if [actor, participant, agent].count(None) != 2:
         raise typer.BadParameter("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")

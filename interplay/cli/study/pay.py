@@ -89,7 +89,7 @@ def pay(
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
     """What measured times say, once for all visits that were promised the same; without a target there is nothing to say."""
-    from interplay.study.money.worth import Finished, estimate, find_fee
+    from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
     for visit in visits:

@@ -13,7 +13,7 @@ from interplay.cli.study.common import opened_place, print_csv
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.study.assigning.simulation import Outcome
+    from interplay.study.assignment.simulation import Outcome
     from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
@@ -34,7 +34,7 @@ def simulate(
     Try:  interplay study simulate crowdplay --arrivals 1000 --dropout 0.3
     """
     from interplay.study import StudyError
-    from interplay.study.assigning.simulation import simulate as simulated
+    from interplay.study.assignment.simulation import simulate as simulated
     from interplay.study.definition import find_study
 
     study = find_study(name)
@@ -110,7 +110,7 @@ def answers(
 
     Try:  interplay study answers my_study --csv > partners.csv
     """
-    from interplay.study.playing.visits import PartnerAnswer, Visits
+    from interplay.study.play.visits import PartnerAnswer, Visits
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.store.judging import NewSegment
     from interplay.study.definition import Study
-    from interplay.study.playing.variants import PlayPart
-    from interplay.study.reviewing.part import ReviewPart
+    from interplay.study.play.variants import PlayPart
+    from interplay.study.review.part import ReviewPart
     from interplay.study.studies import Part
     from interplay.tasks import Task
 
@@ -108,7 +108,7 @@ def open_study(
     Try:  interplay study open my_study.toml --address https://lab.example
     """
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import SegmentStudies
+    from interplay.judge.segments.studies import SegmentStudies
     from interplay.judge.study_rules import judges_at_once
     from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
@@ -294,7 +294,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     """
     from interplay.envs.backends import to_install
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import check_segments
+    from interplay.judge.segments.studies import check_segments
     from interplay.study import StudyError
     from interplay.study.definition import check_texts, find_study
     from interplay.study.mturk.plan import settings_of
@@ -351,7 +351,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
     """The segments that a study would compare; errors as `SegmentStudies.draw`."""
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import SegmentStudies
+    from interplay.judge.segments.studies import SegmentStudies
     from interplay.tasks import index
 
     part = Rules.from_mapping(study.judging).segments
@@ -406,7 +406,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
     """
     from interplay.statistics import defaults, together
     from interplay.study import StudyError
-    from interplay.study.playing.variants import BUILT_IN
+    from interplay.study.play.variants import BUILT_IN
 
     known, shares = list(BUILT_IN), {}
     for spec in together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics):

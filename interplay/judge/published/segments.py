@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.form import check_form
-from interplay.judge.published.exporting import Selection, played_by, selected
-from interplay.judge.published.importing import check_name, judge_of, match_id_of
+from interplay.judge.published.dataset_export import Selection, played_by, selected
+from interplay.judge.published.dataset_import import check_name, judge_of, match_id_of
 from interplay.judge.published.row import DatasetError
 from interplay.record import Archive
 from interplay.store import EpisodeRow, Match

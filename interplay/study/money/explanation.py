@@ -10,8 +10,8 @@ from typing import Any
 from interplay.store import Enrolment, PayEvent
 from interplay.study.definition import Study
 from interplay.study.incentives.treatment import Earned, Treatment
-from interplay.study.playing.games import PlayedGame, PlayedVisit
-from interplay.study.playing.ledger import evidence, read_evidence
+from interplay.study.play.games import PlayedGame, PlayedVisit
+from interplay.study.play.ledger import evidence, read_evidence
 
 
 @dataclass(frozen=True)

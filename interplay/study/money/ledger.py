@@ -18,7 +18,7 @@ from decimal import Decimal
 from typing import Literal, Protocol
 
 from interplay.study.errors import PaymentError, PaymentUnknownError
-from interplay.study.money.worth import hours, up
+from interplay.study.money.estimates import hours, up
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"

@@ -27,7 +27,7 @@ from interplay.study.incentives.raffle import Ticket, draw
 from interplay.study.money import ledger
 from interplay.study.money.explanation import Explanation, explain
 from interplay.study.money.ledger import Event, Payer, Payment, Sent, State, Visit
-from interplay.study.playing.games import read_visit
+from interplay.study.play.games import read_visit
 from interplay.study.studies import Studies
 
 _TIMES_ESTIMATED = 3

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from interplay.study.channels import MTurkChannel
 from interplay.study.errors import OptionError, PaymentError, PaymentUnknownError, StudyError
-from interplay.study.money.worth import find_fee
+from interplay.study.money.estimates import find_fee
 from interplay.study.mturk.settings import HitSettings, qualification_request
 
 if TYPE_CHECKING:

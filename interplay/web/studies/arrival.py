@@ -14,7 +14,7 @@ from interplay.study import Arrival, ArrivalError, Channel
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import Refusal
-from interplay.study.playing.visits import LINK_PARAMETER
+from interplay.study.play.visits import LINK_PARAMETER
 from interplay.web.http import identity
 from interplay.web.http.forms import FormPairs, see_other
 from interplay.web.rendering import render

@@ -10,7 +10,7 @@ from interplay.store import Enrolment
 from interplay.store.scores import SCORE
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Debrief, Study
-from interplay.study.playing.variants import Variant
+from interplay.study.play.variants import Variant
 from interplay.study.scores import Standing, bins, standing
 from interplay.tasks import Task
 from interplay.web.plots import Histogram, histogram

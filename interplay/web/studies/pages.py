@@ -15,7 +15,7 @@ from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
 from interplay.study.incentives import Requirement
 from interplay.study.incentives.words import amount
-from interplay.study.playing.variants import PlayPart
+from interplay.study.play.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates
 from interplay.web.services import services

@@ -14,7 +14,7 @@ from interplay.store import Enrolment
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
-from interplay.study.playing.games import PlayedVisit
+from interplay.study.play.games import PlayedVisit
 from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_page
 from interplay.web.rendering import find_task

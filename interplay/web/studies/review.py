@@ -22,8 +22,8 @@ from interplay.record import Archive
 from interplay.store import Enrolment
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
-from interplay.study.reviewing.part import QUESTIONS
-from interplay.study.reviewing.reviews import NO, VERDICT, YES, Served
+from interplay.study.review.part import QUESTIONS
+from interplay.study.review.reviews import NO, VERDICT, YES, Served
 from interplay.web.graphs import graph
 from interplay.web.http.forms import FormFields, see_other, sentence
 from interplay.web.services import services

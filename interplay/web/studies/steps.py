@@ -16,11 +16,11 @@ from interplay.judge import JudgingError, RulesError
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
-from interplay.study.asking.forms import Form
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
 from interplay.study.money.raffle import AddressError
+from interplay.study.questionnaires.forms import Form
 from interplay.study.quizzes.part import QuizPart
 from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
 from interplay.web.services import services

@@ -17,7 +17,7 @@ from bench.rewards import LIGHT, TASK, SegmentJudges, study_of_segments
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.errors import NotFoundError
-from interplay.judge.segments.choosing import disagreement
+from interplay.judge.segments.selection import disagreement
 from interplay.learn import load
 from interplay.learn.config import RunError
 from interplay.learn.reward.fitting import fit

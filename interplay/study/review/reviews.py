@@ -19,7 +19,7 @@ from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import studies as store
 from interplay.study.errors import FormError
-from interplay.study.reviewing.part import QUESTIONS, ReviewPart
+from interplay.study.review.part import QUESTIONS, ReviewPart
 from interplay.study.studies import Studies
 
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.judge.segments.choosing import overlap
 from interplay.judge.segments.definition import STEPS_OF_A_DECISION, Segments
+from interplay.judge.segments.selection import overlap
 from interplay.record import Archive, Episode
 from interplay.record.catalogue import parse_condition
 from interplay.record.clips import Clip, film

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
 from interplay.store.study import visits as store
 from interplay.store.study.visits import PlayedSession
-from interplay.study.asking.forms import Form, TeamGame, due
 from interplay.study.incentives.requirements import Game
 from interplay.study.incentives.treatment import Earned
-from interplay.study.playing.variants import PlayPart, Variant
+from interplay.study.play.variants import PlayPart, Variant
+from interplay.study.questionnaires.forms import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may offer to leave, as in the lobby."""

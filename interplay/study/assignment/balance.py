@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from interplay.study.playing.variants import AtTarget, Variant
+from interplay.study.play.variants import AtTarget, Variant
 
 PRIOR_VISITS = 2.0
 """What a study estimates about a visit counts as so many visits that have ended, until there are more."""

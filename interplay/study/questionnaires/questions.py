@@ -89,7 +89,7 @@ def taken_in(table: Table) -> dict[str, Any]:
 @cache
 def builtin_sets() -> dict[str, dict[str, Any]]:
     """The sets that ship with the package, by name: kind -> questions as a file has them."""
-    folder = Path(str(resources.files("interplay.study"))) / "asking" / "sets"
+    folder = Path(str(resources.files("interplay.study"))) / "questionnaires" / "sets"
     return {file.stem: parse_toml(file.read_text("utf-8"), str(file), StudyError) for file in sorted(folder.glob("*.toml"))}
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from interplay.study.asking.questions import Question, Questions
 from interplay.study.errors import FormError
+from interplay.study.questionnaires.questions import Question, Questions
 
 FormKind = Literal["partner", "comparison"]
 

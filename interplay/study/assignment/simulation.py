@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from interplay.study.assigning.balance import Stand, assign, available
-from interplay.study.playing.variants import PlayPart
+from interplay.study.assignment.balance import Stand, assign, available
+from interplay.study.play.variants import PlayPart
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AT_ONCE = 5.0

@@ -10,8 +10,8 @@ from typing import Any
 from interplay.study.incentives.bonus import LinearBonus, SlidingBonus
 from interplay.study.incentives.requirements import Requirement
 from interplay.study.incentives.treatment import Treatment
-from interplay.study.playing.games import PlayedGame, PlayedVisit
-from interplay.study.playing.variants import Waiting
+from interplay.study.play.games import PlayedGame, PlayedVisit
+from interplay.study.play.variants import Waiting
 
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:

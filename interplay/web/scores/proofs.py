@@ -13,7 +13,7 @@ from interplay.study.scores import Place
 class Proofs(Films):
     """Episodes are played again one after the other in a process of low priority, as films are made."""
 
-    module = "interplay.web.scores.proving"
+    module = "interplay.web.scores.proofs"
 
     def is_made(self, episode_id: str) -> bool:
         """Whether somebody has looked."""

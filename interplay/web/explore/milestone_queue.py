@@ -17,7 +17,7 @@ from interplay.record import Archive
 class Milestones(Films):
     """Episodes are judged one after the other in a process of low priority, as films are made."""
 
-    module = "interplay.web.explore.milestone_judging"
+    module = "interplay.web.explore.milestone_queue"
 
     def is_made(self, episode_id: str) -> bool:
         """Whether it is known what was reached."""
