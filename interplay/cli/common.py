@@ -80,9 +80,9 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     """The archive of `--data` and `--database`.
 
     Args:
-        must_exist: For verbs that only read: they make no data folder, and change nothing in a folder that is none.
+        must_exist: For verbs that only read: they make no data folder, and change nothing in another folder.
     Raises:
-        InterplayError: If it must be a data folder and is none, or cannot be used.
+        InterplayError: If it must be a data folder and is not, or cannot be used.
     """
     import interplay.record
 
@@ -346,7 +346,7 @@ class Lines:
             lines = [self._line(job) for job in jobs]
             for job in jobs:
                 job.is_told = job.total is not None and job.completed >= job.total
-        with suppress(OSError, ValueError):  # whoever read this has gone
+        with suppress(OSError, ValueError):  # the reader has gone
             for line in lines:
                 print(line, file=sys.stderr, flush=True)
 

@@ -262,7 +262,7 @@ def _settings(
     preset: str | None = None,
     fast: bool = False,
 ) -> Config:
-    """The settings of a run from its options, and those of the run that it goes on from or repeats."""
+    """The settings of a run from its options, and those of the run that it continues or repeats."""
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
     if config is not None and (fast or preset is not None):

@@ -266,7 +266,7 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Take the tokens of people's part in a study out of addresses that are logged: whoever has one acts as them."""
+    """Take the tokens of people's part in a study out of addresses that are logged: everybody who has one acts as them."""
     if isinstance(record.args, tuple):
         record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
@@ -281,7 +281,7 @@ def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
 Anybody who reaches port {port} of this machine may play, judge and take part in studies.
 Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
 with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
-Whoever has the token in {token} is the operator and may do everything: keep that file to yourself.
+Anybody who has the token in {token} is the operator and may do everything: keep that file to yourself.
 It answers to these names only: {shown}. More of them: --allow-host NAME
 """,
         file=sys.stderr,

@@ -98,7 +98,7 @@ def check_draft(draft: Any) -> dict[str, Any]:
     """What a page sends of a form in the making; an object of bounded size, otherwise free.
 
     Raises:
-        InvalidAnswerError: If it is none, or cannot be kept.
+        InvalidAnswerError: If it is invalid, or cannot be stored.
     """
     errors: list[FieldError] = []
     checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)

@@ -93,7 +93,7 @@ def propose(
     """Enter an agent that waits for a moderator; one that is there already keeps its state and takes the new description.
 
     Args:
-        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with whoever brought it.
+        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with its proposer.
     """
     lock(session)
     agent = _one(session, name, task) or _new(session, name, task, kind, now, proposed_by, origin="upload")
@@ -105,7 +105,7 @@ def propose(
 def is_name_taken(session: Session, name: str) -> bool:
     """Whether an agent or an episode carries this name, whatever its capitals.
 
-    Episodes count, because whoever claims the name of a player in any seat would bring them before judges.
+    Episodes count, because anybody who claims the name of a player in any seat would bring them before judges.
     """
     for column in (Entrant.name, EpisodeRow.actor, EpisodeSeat.actor):
         if session.scalar(select(column).where(func.lower(column) == name.lower()).limit(1)) is not None:
@@ -288,7 +288,7 @@ def _one(session: Session, name: str, task: str) -> Entrant | None:
 def _new(
     session: Session, name: str, task: str, kind: str, now: datetime, proposed_by: str | None = None, **fields: Any
 ) -> Entrant:
-    """An entrant in one more task; it belongs to whoever brought it first."""
+    """An entrant in one more task; it belongs to its first proposer."""
     first = session.scalar(select(Entrant).where(Entrant.name == name).order_by(Entrant.id).limit(1))
     owner = proposed_by if first is None else first.proposed_by
     entrant = Entrant(name=name, task=task, kind=kind, created_at=now, proposed_by=owner, **fields)

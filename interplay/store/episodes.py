@@ -50,7 +50,7 @@ TEXT_COLUMNS = {
 }
 
 WITHHELD = table("withheld_seats", column("episode_id"), column("seat"), column("actor"))
-"""Seats of people who did not agree that their games are released; a view, so that whoever asks in SQL has the same rule."""
+"""Seats of people who did not agree that their games are released; a view, so that queries in SQL have the same rule."""
 
 SEAT = "seat."
 """Names of what `episode_seats` holds begin so: `seat.<column>` of any seat, `seat.<seat>.<column>` of one."""
@@ -304,7 +304,7 @@ def statistics_of_sitting(
     """For each of the games of a task that a participant has played in one sitting, the newest first, what they did in it.
 
     Args:
-        before: When the sitting goes on.
+        before: When the sitting continues.
         gap: A longer time between the end of a game and the next one ends a sitting.
     """
     played = (

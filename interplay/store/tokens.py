@@ -29,7 +29,7 @@ def is_token_name(name: str) -> bool:
 
 
 class TokenExistsError(InterplayError):
-    """A token of this name was made before; names are not used twice, because agents stay with whoever proposed them."""
+    """A token of this name was made before; names are not used twice, because agents stay with the token that proposed them."""
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
@@ -41,7 +41,7 @@ def create_token(session: Session, *, name: str, scope: Scope, now: datetime) ->
         now: UTC.
     Raises:
         TokenExistsError: If the name was used before.
-        ValueError: If the scope is none of them.
+        ValueError: If there is no such scope.
     """
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
@@ -76,7 +76,7 @@ def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
     """Let a token open nothing any more; False if it was revoked before. What it brought stays.
 
     Raises:
-        NotFoundError: If there is none of this name, with the nearest.
+        NotFoundError: If no token has this name, with the nearest.
     """
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:

@@ -78,7 +78,7 @@ class FeedbackBox:
         """Keep what somebody wrote.
 
         Raises:
-            FeedbackError: If there are no words or too many, or the kind is none of `KINDS`.
+            FeedbackError: If there are no words or too many, or the kind is not in `KINDS`.
             TooMuchFeedbackError: If this person, or all together, have written too much today.
         """
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()

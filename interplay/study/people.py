@@ -28,7 +28,7 @@ class People:
         return None if found is None else found.id
 
     def find_or_add(self, key: str) -> int:
-        """Number of the participant with this key. Writes a new participant if there is none.
+        """Number of the participant with this key. Writes a new participant for a new key.
 
         Two requests of one page that arrive together get the same number.
         """

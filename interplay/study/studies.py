@@ -336,7 +336,7 @@ class Studies:
             return self._end(session, enrolment, due_outcome(facts) or earned_outcome(facts) or "withdrawn")
 
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
-        """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
+        """As `finish`, if by these facts somebody has given all answers or cannot continue; otherwise writes nothing."""
         outcome = None if facts.outcome else due_outcome(facts)
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 

@@ -161,7 +161,7 @@ def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:
 
 
 class _Drawn(Response):
-    """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone.
+    """Frames that are being drawn: no thread waits for them, and they are dropped when the visitor has gone.
 
     Args:
         draw: Asks for them.

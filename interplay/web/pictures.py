@@ -23,7 +23,7 @@ from interplay.parallel import begin
 from interplay.tasks import Task
 
 NUM_STEPS = 420
-"""Seven seconds of Atari: long enough that title screens are gone and something is going on."""
+"""Seven seconds of Atari: long enough that title screens are gone and something happens."""
 _HOLD_STEPS = 12
 
 PAINTER_IDLE_S = 20.0
@@ -55,7 +55,7 @@ class Pictures:
         Its name holds the task's hash, so a changed task gets a new one.
 
         Args:
-            within_s: Seconds to wait for it; None as long as it takes. It goes on being made.
+            within_s: Seconds to wait for it; None as long as it takes. It is still made after that.
         Returns:
             None if it is not there yet.
         Raises:

@@ -130,7 +130,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 def _check_not_paused(request: Request) -> None:
-    """The operator may stop new games; those that are played go on."""
+    """The operator may stop new games; running games continue."""
     pause = services(request).pauses.of(None)
     if pause is not None:
         raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
@@ -148,7 +148,7 @@ def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_op
 
 
 class Agreement(BaseModel):
-    """Whether a player lets a game be compared with others: that of a seat, or an episode of whoever sends the cookie."""
+    """Whether a player lets a game be compared with others: that of a seat, or an episode of the sender of the cookie."""
 
     model_config = ConfigDict(extra="forbid")
     token: str | None = Field(None, max_length=400)

@@ -53,7 +53,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
     """The server of --address with the key of --key-env; None without an address.
 
     Raises:
-        BadParameter: If they do not go together, or the address is none.
+        BadParameter: If they do not go together, or the address is invalid.
         InterplayError: If the variable is not set.
     """
     from interplay.explore.evaluation.models import At

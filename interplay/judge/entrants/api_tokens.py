@@ -66,7 +66,7 @@ class ApiTokens:
         Returns:
             False if it was revoked before; then nothing is written.
         Raises:
-            NotFoundError: If there is none of this name, with the nearest.
+            NotFoundError: If no token has this name, with the nearest.
         """
         with self._database.write() as session:
             return tokens.revoke_token(session, name=name, now=self._clock())

@@ -153,7 +153,7 @@ class Roster:
     # Looking
 
     def rows(self, viewer: Viewer = OPERATOR, *, name: str | None = None, task: str | None = None) -> list[Entrant]:
-        """Every entrant, or those of one name or one task, as far as whoever asks may know of them; by name, then task."""
+        """Every entrant, or those of one name or one task, as far as the viewer may know of them; by name, then task."""
         if any(text is not None and not _is_askable(text) for text in (name, task)):
             return []
         with self._database.read() as session:
@@ -165,7 +165,7 @@ class Roster:
         Args:
             hint: What an error adds.
         Raises:
-            NotFoundError: If whoever asks may know of nobody of this name, with the nearest they may know of.
+            NotFoundError: If the viewer may know of nobody of this name, with the nearest they may know of.
         """
         found = self.rows(viewer, name=name)
         if not found:
@@ -245,7 +245,7 @@ class Roster:
 
         Args:
             reason: Of `decline`; the proposer of the agent sees it.
-            viewer: Whoever asks; an entrant they may not know of is unknown.
+            viewer: The visitor; an entrant they may not know of is unknown.
             hint: What the error of an unknown name adds.
         Returns:
             In how many tasks something changed.

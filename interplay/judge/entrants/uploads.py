@@ -35,7 +35,7 @@ class AddedTask:
         task: Task id.
         episodes: Seed -> id of the episode that was added.
         kept_seeds: Held-out seeds of which there was a video already, which stays.
-        missing_seeds: Held-out seeds of which there is none.
+        missing_seeds: Held-out seeds without a video.
     """
 
     task: str

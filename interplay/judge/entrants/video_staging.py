@@ -1,4 +1,4 @@
-"""From checked videos to entries of the catalogue: all of them or none, whoever is killed and whenever.
+"""From checked videos to entries of the catalogue: all of them or none, whichever process is killed, at any time.
 
 Copies wait under names nothing looks for. One transaction then gives them their names, which follow from what is in them, and
 enters them. Who is killed before has left files that nothing refers to, and the next attempt writes the same ones.
@@ -198,7 +198,7 @@ def task_row(task: Task) -> TaskRow:
 
 
 def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
-    """The name of an uploaded episode, the same for the same video; `sha256` is empty where there is none."""
+    """The name of an uploaded episode, the same for the same video; `sha256` is empty without one."""
     text = "\n".join((task.content_hash, agent, str(seed), sha256))
     return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 

@@ -40,7 +40,7 @@ class Evidence:
 
     Args:
         answers: To begin with.
-        standings: Says the ratings after the same answers, for whoever folds them already; they are computed here if None.
+        standings: The ratings after the same answers, where the caller has them; computed here if None.
 
     >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "draw")])
     >>> print(evidence.counts(["ada", "bob"]).won)
@@ -64,7 +64,7 @@ class Evidence:
         """Take one answer into account.
 
         Raises:
-            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
+            ValueError: If both sides are the same agent, or `outcome` is not `left`, `right` or `draw`.
         """
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")

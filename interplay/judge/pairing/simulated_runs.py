@@ -1,4 +1,4 @@
-"""Runs of a simulation kept in a file, a JSON document a line, so that one that was stopped goes on where it was."""
+"""Runs of a simulation kept in a file, a JSON document a line, so that a stopped one continues where it was."""
 
 from __future__ import annotations
 

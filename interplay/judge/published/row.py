@@ -129,7 +129,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
 
 
 def metadata_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What the judge's page sent, as an object or a text that holds one; empty where there is none."""
+    """What the judge's page sent, as an object or a text that holds one; empty without one."""
     result = item.get("result")
     found = result.get("eval_metadata") if isinstance(result, dict) else None
     if isinstance(found, str):

@@ -13,7 +13,7 @@ PLAYERS = ("player_1", "player_2")
 """The published names of left and right."""
 _QUARTERS = ("first-quarter", "second-quarter", "third-quarter", "fourth-quarter")
 MAX_TIME_S = 366 * 86_400.0
-"""An event later than this after serving is none."""
+"""An event later than this after serving is ignored."""
 
 
 def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tuple[str, str]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The videos of segments: clips of their recordings, which whoever films episodes is asked to make, and which are kept."""
+"""The videos of segments: clips of their recordings, made by the process that films episodes, and kept."""
 
 from __future__ import annotations
 

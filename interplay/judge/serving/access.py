@@ -16,7 +16,7 @@ from interplay.store import judging as store
 
 
 def known(session: Session, match_id: str) -> Match:
-    """A match of any judge (UnknownMatchError if there is none of this id)."""
+    """A match of any judge (UnknownMatchError if the id is unknown)."""
     match = store.match_to_read(session, match_id)
     if match is None:
         raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
@@ -24,7 +24,7 @@ def known(session: Session, match_id: str) -> Match:
 
 
 def own(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match (UnknownMatchError, ForeignMatchError if there is none of this id, or it is another judge's)."""
+    """A judge's own match (UnknownMatchError, ForeignMatchError if the id is unknown, or it is another judge's)."""
     match = known(session, match_id)
     check_owner(match_id, match.judge, judge)
     return match

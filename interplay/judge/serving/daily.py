@@ -22,7 +22,7 @@ class AnswersByAddress:
     """Counts answers of the last 24 hours in memory, for this process; safe to share between threads.
 
     Args:
-        monotonic: Seconds that only go on.
+        monotonic: Seconds that never go back.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -54,7 +54,7 @@ class DailyLimits:
 
     Args:
         clock: The time now, UTC.
-        monotonic: Seconds that only go on.
+        monotonic: Seconds that never go back.
 
     Attributes:
         by_address: Counts the answers of each address.

@@ -76,7 +76,7 @@ class Judging:
         archive: Episodes' videos and the database.
         rng: Draws tasks, checks, sides and ties.
         clock: The time now, UTC; the machine's if not given.
-        monotonic: Seconds that only go on, which is what judges are timed by; those of `clock` if only that is given.
+        monotonic: Seconds that never go back, which is what judges are timed by; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
@@ -127,7 +127,7 @@ class Judging:
     def warm_up(self) -> None:
         """Read what every match needs (ratings, candidates), so that the first judges do not wait for it.
 
-        What cannot be judged is logged; whoever asks for it hears why.
+        What cannot be judged is logged; requests for it are told why.
         """
         with self.database.read() as session:
             for task in store.judged_tasks(session):
@@ -192,7 +192,7 @@ class Judging:
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan | SegmentPlan:
-        """A new match, as far as it can be planned without the lock; errors as `serve`."""
+        """A new match, planned as well as possible without the lock; errors as `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -266,7 +266,7 @@ class Judging:
         """One's own match again.
 
         Raises:
-            UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
+            UnknownMatchError, ForeignMatchError: If the id is unknown, or it is another judge's.
             WithdrawnError: If it has no answer, and shows a game that its player does not let judges see any more.
         """
         with self.database.read() as session:
@@ -320,7 +320,7 @@ class Judging:
             if checked is not None:
                 match.draft = checked
             if match.released_at is not None:
-                # Whoever fell silent for too long must not keep the pair either.
+                # A judge who fell silent for too long must not keep the pair either.
                 self._open.release_unseen(session)
                 if (
                     store.is_pair_open(session, match)
@@ -341,7 +341,7 @@ class Judging:
                 if nothing is.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
-            InvalidAnswerError: If the problem is none.
+            InvalidAnswerError: If the problem is invalid.
         """
         reported = None if problem is None else check_problem(problem)
         with self.database.write() as session:
@@ -377,7 +377,7 @@ class Judging:
         Args:
             match_id, judge: Which match, and who answers.
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
-            study: The study a person works in, None for the open room; whoever calls has seen to it that they may. A match
+            study: The study a person works in, None for the open room; the caller has checked that they may. A match
                 of another one takes no answer. Programs need not say.
             address: As in `serve`.
         Raises:

@@ -32,11 +32,11 @@ class Elapsed(NamedTuple):
 class Stopwatch:
     """Times matches; safe to share between threads.
 
-    A match that this process has served is timed by a source that only goes on, so that setting the clock changes nothing. Of
+    A match that this process has served is timed by a source that never goes back, so setting the clock changes nothing. Of
     one that was served before (by another process, or before a restart) the clock tells how long ago, if that can be true.
 
     Args:
-        monotonic: Seconds that only go on.
+        monotonic: Seconds that never go back.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:

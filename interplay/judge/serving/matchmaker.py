@@ -380,7 +380,7 @@ def _ordered(
 
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
-    """The match that shows two games to whoever asks."""
+    """The match that shows two games to the judge."""
     return new_match(
         request,
         shown.task,
@@ -406,7 +406,7 @@ def new_match(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """A match that shows these two to whoever asks; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
+    """A match that shows these two to the judge; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
         task=task,

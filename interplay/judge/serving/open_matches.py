@@ -19,7 +19,7 @@ serving; pages give one each half minute."""
 
 
 class OpenMatches:
-    """Releases matches, and finds the one a judge goes on with. Its methods are called inside a transaction with the lock.
+    """Releases matches, and finds the one with which a judge continues. Call its methods in a transaction with the lock.
 
     Args:
         candidates: What may be shown.
@@ -59,7 +59,7 @@ class OpenMatches:
         return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
-        """The judge's own match to go on with: the open one, or one that went back while there was a draft for it."""
+        """The judge's own match to continue with: the open one, or one that went back while there was a draft for it."""
         now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:

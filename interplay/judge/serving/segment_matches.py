@@ -193,7 +193,7 @@ def match_of(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """The match that shows two segments to whoever asks; `purpose`, `expected` and `repeat_of` as in `Match`."""
+    """The match that shows two segments to the judge; `purpose`, `expected` and `repeat_of` as in `Match`."""
     left, right = pair
     seat = "" if request.rules.segments is None else request.rules.segments.seat
     match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)

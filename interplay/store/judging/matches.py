@@ -170,7 +170,7 @@ def first_task_of(session: Session, judge: str, study: str) -> str | None:
 
 
 def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
-    """Purpose of the match this judge was served last in a study; None if there is none, or it has its answer."""
+    """Purpose of the match this judge was served last in a study; None without one, or it has its answer."""
     row = session.connection().execute(_LAST_SERVED, {"judge": judge, "study": study}).first()
     return None if row is None or row.answered_at is not None else row.purpose
 

@@ -88,7 +88,7 @@ def open_study(session: Session, *, study: str, content_hash: str, definition: M
 
 
 def close_study(session: Session, study: str, now: datetime) -> StudyRow | None:
-    """Close a study; None if there is none of that id. Closing twice keeps the first time."""
+    """Close a study; None without one of that id. Closing twice keeps the first time."""
     row = session.get(StudyRow, study)
     if row is not None and row.closed_at is None:
         row.closed_at = now
@@ -234,7 +234,7 @@ def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
 
 
 def add_pause(session: Session, *, study: str | None, is_paused: bool, note: str, now: datetime) -> None:
-    """Write down that a study (of None: the whole server) is paused, or goes on."""
+    """Write down that a study (of None: the whole server) is paused, or continues."""
     session.add(Pause(study=study, is_paused=is_paused, note=note, created_at=now))
     session.flush()
 

@@ -90,7 +90,7 @@ def assign(
     rng: np.random.Generator,
     at_target: AtTarget = "continue",
 ) -> Assigned | None:
-    """A variant for somebody who comes; None where there is none for them.
+    """A variant for somebody who comes; None without a suitable one.
 
     Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
     random.

@@ -86,7 +86,7 @@ class Channel(Protocol):
     frame_ancestors: tuple[str, ...]
     """Origins whose pages may show the study in a frame; none: it is opened by itself."""
     notice: str
-    """What whoever runs the study should know about the platform, or empty."""
+    """What researchers should know about the platform, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
         """Who came, from the address they opened (ArrivalError if the link does not say so as this platform does)."""
@@ -151,7 +151,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
     """Refuse a link that carries another platform's parameters: its person would be paid by nobody.
 
     Args:
-        own: Parameters that this channel uses by choice, whoever else has them.
+        own: Parameters that this channel uses by choice, even if other platforms have them.
 
     Raises:
         ArrivalError: Naming both platforms.

@@ -55,8 +55,8 @@ the worker returns the HIT and is not paid for it."""
 class MTurkChannel:
     """A HIT with an external question.
 
-    Ids in an address can be typed by anybody. They say whom to pay, and whoever pays asks Amazon whether that worker holds that
-    assignment (`MTurkApi.assignment`) first.
+    Ids in an address can be typed by anybody. They say whom to pay; before paying we ask Amazon whether that worker holds
+    that assignment (`MTurkApi.assignment`).
 
     Args:
         extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.

@@ -1,4 +1,4 @@
-"""Prolific's API, as far as paying needs it: submissions approved or rejected, bonuses set up and paid.
+"""Prolific's API, the part that paying needs: submissions approved or rejected, bonuses set up and paid.
 
 Source: docs.prolific.com, "Approve or reject a submission", "Set up bonuses" and "Pay bonuses", read in November 2026.
 """

@@ -124,7 +124,7 @@ class Classes:
         """Make a class and its code. Writes the class.
 
         Args:
-            tasks: Ids; whoever calls has looked whether they can be played.
+            tasks: Ids; the caller has checked that they can be played.
             hours: How long the code works.
         Raises:
             ClassError: If a setting cannot be.
@@ -150,7 +150,7 @@ class Classes:
             return _class(row)
 
     def close(self, code: str) -> SchoolClass:
-        """Let nobody join or begin a game any more; games that go on are played to their end. Writes the time, once.
+        """Let nobody join or begin a game any more; running games are played to their end. Writes the time, once.
 
         Raises:
             NotFoundError: As `get`.
@@ -222,7 +222,7 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes that ended long enough ago; writes nothing if there is none."""
+        """Erase the nicknames of classes that ended long enough ago; writes nothing without one."""
         with self._database.read() as session:
             is_due = bool(self._due(session))
         if is_due:
@@ -245,7 +245,7 @@ class Classes:
             return None if row is None else _class(row)
 
     def get(self, typed: str) -> SchoolClass:
-        """The class with this code, open or not (NotFoundError if there is none)."""
+        """The class with this code, open or not (NotFoundError for an unknown code)."""
         with self._database.read() as session:
             return _class(self._row(session, typed))
 

@@ -1,4 +1,4 @@
-"""Mechanical Turk's requester API (2017-01-17), as far as a study needs it: HITs, qualifications, reviews, bonuses."""
+"""Mechanical Turk's requester API (2017-01-17), the part that studies need: HITs, qualifications, reviews, bonuses."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ class MTurkApi:
             return found
 
     def find_hit(self, annotation: str) -> CreatedHit | None:
-        """This account's HIT with an annotation, whatever became of it; None if there is none."""
+        """This account's HIT with an annotation, whatever became of it; None without one."""
         for hit in self._every("list_hits", {}, "HITs"):
             if hit.get("RequesterAnnotation") == annotation:
                 return _hit(hit)
@@ -236,7 +236,7 @@ class MTurkApi:
             return found
 
     def find_qualification(self, name: str) -> str | None:
-        """Id of this account's qualification type of that name; None if there is none."""
+        """Id of this account's qualification type of that name; None without one."""
         mine = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
         for kind in self._every("list_qualification_types", mine, "QualificationTypes"):
             if kind.get("Name") == name:

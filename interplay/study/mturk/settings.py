@@ -105,8 +105,8 @@ class HitSettings:
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
         """The `CreateHIT` request.
 
-        The system qualifications guard preview as well, as BEDD's did; the quiz guards accepting only, so that whoever may look
-        can decide to take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is asked for.
+        The system qualifications guard preview as well, as BEDD's did; the quiz guards accepting only, so that people may look
+        before they take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is asked for.
 
         Args:
             address: https address of the study; Amazon adds its four parameters.

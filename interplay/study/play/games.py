@@ -53,7 +53,7 @@ class PlayedVisit:
         variant: What it plays; None before it has one.
         games: Finished ones, in the order they began.
         is_waiting: Whether a seat was given that nobody has played in yet.
-        is_playing: Whether a game goes on, or is over and not saved yet.
+        is_playing: Whether a game is running, or is over and not saved yet.
         max_games: As in `PlayPart`.
         waited_s: Since the last game: the longest wait for a partner after which nobody came, seconds.
         after_s: As in `Waiting`.

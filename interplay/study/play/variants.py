@@ -140,7 +140,7 @@ class PlayPart:
         return any(one.quiz is not None for one in self.variants)
 
     def next_opening(self, now: datetime) -> datetime | None:
-        """When the next variant that is not open yet opens; None if there is none."""
+        """When the next variant that is not open yet opens; None without one."""
         return min((one.opens for one in self.variants if one.opens is not None and one.opens > now), default=None)
 
     @property

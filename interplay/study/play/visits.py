@@ -100,7 +100,7 @@ class Visits:
             return [one.variant for one in available(self._stands(session, study, {}), now=self._clock(), history=history)]
 
     def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
-        """What this visit plays; given once, whoever asks again gets the same.
+        """What this visit plays; given once; the next request gets the same.
 
         Writes the variant and why it was given. Two who come at once are counted one after the other.
 
@@ -108,7 +108,7 @@ class Visits:
             chosen: What the person chose; empty: the study assigns, or the link did.
             open_seats: Variant -> seats in its games that wait for a player.
         Returns:
-            None if there is none for this person now, or if they must choose.
+            None without one for this person now, or if they must choose.
         Raises:
             NotFoundError: If what was chosen is not on offer, with the nearest.
         """

@@ -37,10 +37,10 @@ Holder = Annotated[str | None, Depends(holder)]
 
 
 def require_operator(request: Request) -> None:
-    """Refuse whoever is not the operator, by token or signed in on the page.
+    """Refuse everybody but the operator, by token or signed in on the page.
 
     Raises:
-        HTTPException: 401 for whoever sent no token, 403 for the holders of other tokens.
+        HTTPException: 401 without a token, 403 for the holders of other tokens.
     """
     if current_operator(request):
         return
@@ -58,12 +58,12 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def sees_waiting(request: Request) -> bool:
-    """Whether whoever asks may see every agent, also before a moderator has let it in."""
+    """Whether the visitor may see every agent, also before a moderator has let it in."""
     return viewer_of(request).sees_all
 
 
 def shown_to(request: Request) -> EpisodeQuery:
-    """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
+    """Every episode that the visitor may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
     return EpisodeQuery(
         with_waiting=sees_waiting(request),
         own=_here(request),
@@ -73,7 +73,7 @@ def shown_to(request: Request) -> EpisodeQuery:
 
 
 def check_shown(request: Request, episode: Episode) -> None:
-    """Refuse an episode that whoever asks must not see, or not now.
+    """Refuse an episode that the visitor must not see, or not now.
 
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
@@ -93,7 +93,7 @@ def check_shown(request: Request, episode: Episode) -> None:
 
 
 def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
-    """Those of these episodes that whoever asks must not see, because people in them have not agreed to a release."""
+    """Those of these episodes that the visitor must not see, because people in them have not agreed to a release."""
     if current_operator(request):
         return set()
     return withheld(services(request).archive.database, ids, own=_here(request))
@@ -170,7 +170,7 @@ def may_know(request: Request, task_id: str) -> bool:
 
 
 def check_may_know(request: Request, task_id: str) -> None:
-    """Refuse (403) to show how others play a task to whoever may still play it: see `may_know`."""
+    """Refuse (403) to show how others play a task to people who may still play it: see `may_know`."""
     if not may_know(request, task_id):
         text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
         raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")

@@ -1,6 +1,6 @@
 """Agents over HTTP: propose one, upload its videos, let it in or refuse it, take it out and back. docs/agents-api.md explains.
 
-A token of scope `agents` speaks for the agents it proposed and for no others. Whoever has no token sees what was approved.
+A token of scope `agents` speaks for the agents it proposed and for no others. Callers without a token see what was approved.
 """
 
 from __future__ import annotations

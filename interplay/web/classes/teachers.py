@@ -88,7 +88,7 @@ def _number(said: dict[str, str], name: str) -> float:
 
 
 def teacher_address(request: Request, school_class: SchoolClass) -> str:
-    """The link for the teacher of a class: whoever has it sees the class and may close it."""
+    """The link for the teacher of a class: everybody who has it sees the class and may close it."""
     return f"/classes/{school_class.code}?key={tokens.teacher_key(services(request).secret, school_class.code)}"
 
 

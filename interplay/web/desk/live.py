@@ -54,7 +54,7 @@ def live_page(request: Request) -> Response:
 
 @router.post("/desk/pause", include_in_schema=False, dependencies=[Depends(signed_in)])
 def pause_games(request: Request, form: FormFields) -> Response:
-    """Let no new game begin, or go on."""
+    """Let no new game begin, or let games begin again."""
     if form.get("verb") == "resume":
         services(request).pauses.resume()
     else:

@@ -19,7 +19,7 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def board_of(request: Request, name: str) -> Board:
-    """One of them (HTTPException: 404 where there is none of that name)."""
+    """The board of a name (HTTPException: 404 for an unknown name)."""
     boards = services(request).explore_kept.boards()
     for board in boards:
         if board.name == name:

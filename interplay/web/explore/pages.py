@@ -61,7 +61,7 @@ def explore_shown(request: Request, name: str) -> Response:
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
-    """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 where there is none)."""
+    """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 for an unknown one)."""
     results, _ = services(request).explore_kept.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))

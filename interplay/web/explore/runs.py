@@ -29,7 +29,7 @@ def find_run(request: Request, run: str) -> Run:
     """A run by its id.
 
     Raises:
-        HTTPException: 404 where there is none, or one that cannot be shown now (`check_not_judged`).
+        HTTPException: 404 for an unknown run, or one that cannot be shown now (`check_not_judged`).
         RunError: If its file cannot be read.
     """
     found = services(request).explore_kept.run(run)

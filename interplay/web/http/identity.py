@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interplay.play.connections import tokens
 from interplay.play.connections.sockets import client_of
 from interplay.store import ApiToken
-from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, for whoever asks who is asking
+from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, also for callers of this module
 from interplay.store.participants import is_given_name as is_given_name
 from interplay.store.participants import one_spelling as one_spelling
 from interplay.study.people import People
@@ -139,7 +139,7 @@ def is_operator(request: HTTPConnection) -> bool:
 
 
 def require_operator_token(request: HTTPConnection) -> None:
-    """Refuse (401) whoever does not carry the operator's token."""
+    """Refuse (401) requests without the operator's token."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(request.headers.get("authorization"), expected):
         message = "this is not the operator's token; it is in operator.token of the data folder"
@@ -160,7 +160,7 @@ def current_operator(request: HTTPConnection) -> bool:
 
 
 def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
-    """Give whoever knows the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
+    """Give visitors who know the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(f"Bearer {token}", expected):
         return False

@@ -234,7 +234,7 @@ def _is_address(name: str) -> bool:
 
 
 class HostMiddleware:
-    """Answers 421 to whoever asks for another server, over HTTP and before a socket is accepted."""
+    """Answers 421 to requests for another server, over HTTP and before a socket is accepted."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self.app = app

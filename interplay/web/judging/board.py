@@ -89,7 +89,7 @@ class BoardView:
 
 
 def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
-    """A leaderboard without the names of the agents that are to be compared next: whoever reads it may be their judge."""
+    """A leaderboard without the names of the agents that are to be compared next: a reader may be their judge."""
     pair = board["next_pair"]
     return {**board, "next_pair": pair and {"task": pair["task"]}}
 
@@ -131,13 +131,13 @@ def hues_of(boards: Boards) -> dict[str, int]:
 
 
 def boards_of(request: Request) -> Boards:
-    """The boards as whoever asks may see them: operators as they are, everybody else in steps."""
+    """The boards as the visitor may see them: operators as they are, everybody else in steps."""
     boards = services(request).boards
     return boards.live if is_operator(request) or current_operator(request) else boards
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
-    """The board that was asked for (HTTPException: 422, for a method or a kind of judges that is none)."""
+    """The board that was asked for (HTTPException: 422, for an unknown method or kind of judges)."""
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):

@@ -59,7 +59,7 @@ def judge_of(
         must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
         has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
     Raises:
-        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for a name that is none.
+        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for an invalid name.
     """
     if is_operator(request):
         if named is None:

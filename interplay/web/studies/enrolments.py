@@ -2,7 +2,7 @@
 into another site's frame.
 
 `enrolment_of(request)` is the door (`part_of` where it does not matter how the part ended); `working(request)` also refuses
-whoever may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
+people who may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
 frame them: asking for the enrolment is enough.
 """
 
@@ -31,7 +31,7 @@ _REMEMBERED_S = 24 * 3600
 
 
 def part_of(request: HTTPConnection) -> Enrolment | None:
-    """Whose part in which study this request belongs to, from memory: its `outcome` may be of before; None without a token.
+    """Whose part in which study this request belongs to, from memory: its `outcome` may be out of date; None without a token.
 
     Raises:
         HTTPException: 401, if the token is not this server's or its enrolment is gone.
@@ -116,7 +116,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
     One game at a time: what two games at once would count twice is paid for.
 
     Raises:
-        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs goes on.
+        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs is running.
     """
     part = working(request)
     if part is None:
@@ -157,7 +157,7 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
 
 
 def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
-    """End somebody's part if by these facts they have given all answers or cannot go on; otherwise leave it."""
+    """End somebody's part if by these facts they have given all answers or cannot continue; otherwise leave it."""
     return services(request).studies.finish_if_due(enrolment, facts)
 
 

@@ -31,7 +31,7 @@ def in_words(requirement: Requirement, value: float) -> str:
 
 
 def platforms(channels: Iterable[str]) -> str:
-    """The platforms among channels, as people read them; empty if there is none."""
+    """The platforms among channels, as people read them; empty without any."""
     return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
 
 

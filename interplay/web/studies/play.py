@@ -32,7 +32,7 @@ from interplay.web.studies.pages import NOBODY_ELSES, Enrolled, in_words, page
 router = APIRouter(include_in_schema=False)
 
 _RULE = ("statistic", "out_of", "required", "scope")
-"""What a page needs of a requirement to show it while a game goes on."""
+"""What a page needs of a requirement to show it during a game."""
 
 
 @router.get("/studies/{study}/play")

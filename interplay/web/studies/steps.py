@@ -223,7 +223,7 @@ def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
     if next_step(facts) == "work":
         if facts.is_playing and ("without_it", "1") not in form:
             return see_other(end_address(request, enrolment))
-        is_play = _study_of(request, enrolment).play is not None  # answers given in a version of before finish no visit of play
+        is_play = _study_of(request, enrolment).play is not None  # answers given in an earlier version finish no visit of play
         if facts.is_complete if is_play else (facts.num_wanted is None and facts.num_answers):
             services(request).studies.finish(enrolment, "done")
         elif not _has_work(request, enrolment):
@@ -241,7 +241,7 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
         services(request).judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
     except JudgingError:
         return False
-    except RulesError as error:  # whoever is inside may go home while the rules are mended
+    except RulesError as error:  # current participants may leave while the rules are mended
         log.error("%s", error)
         return False
     return True
@@ -282,7 +282,7 @@ def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
 
 @router.get("/studies/{study}/questions")
 def questions(request: Request, enrolment: Enrolled) -> Response:
-    """The form that is due; who has nothing to answer goes on."""
+    """The form that is due; participants who have nothing to answer continue."""
     form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
     return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
 
