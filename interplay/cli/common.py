@@ -307,7 +307,6 @@ class Lines:
     def add_task(
         self, description: str, *, total: float | None = 100.0, completed: float = 0.0, visible: bool = True
     ) -> TaskID:
-        """One more thing that is done."""
         with self._lock:
             self._jobs.append(_Job(description, total, completed, visible, time.monotonic()))
             return TaskID(len(self._jobs) - 1)

@@ -53,7 +53,6 @@ def read_banned(path: Path) -> list[str]:
 
 
 def banned_document(workers: Iterable[str]) -> str:
-    """The file's text."""
     return json.dumps([{_KEY: worker} for worker in workers], indent=2) + "\n"
 
 

@@ -222,7 +222,6 @@ def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
 
 
 def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:
-    """One row, or None."""
     return session.get(EpisodeRow, episode_id)
 
 
@@ -288,7 +287,6 @@ def save_measures(session: Session, episode_id: str, measures: Iterable[SeatStat
 
 
 def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[SeatStatistic]]:
-    """Episode id -> its statistics by seat and owner, of those that have any."""
     found: dict[str, list[SeatStatistic]] = {}
     for start in range(0, len(episode_ids), _MAX_IDS):
         ids = episode_ids[start : start + _MAX_IDS]

@@ -36,7 +36,6 @@ def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def add_task(session: Session, row: TaskRow) -> None:
-    """Keep a version of a task, once."""
     if session.get(TaskRow, row.content_hash) is None:
         session.add(row)
         session.flush()

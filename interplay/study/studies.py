@@ -1,7 +1,7 @@
 """`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their parts.
 
-Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`, and pay is in
-`payroll.py`.
+Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`; pay is in
+`money`.
 """
 
 from __future__ import annotations
@@ -137,7 +137,6 @@ class Studies:
             return self._opened(session, row), inside
 
     def find(self, study: str) -> OpenedStudy | None:
-        """A study that was opened here, or None."""
         if not is_name(study):  # not every text can be asked a database
             return None
         with self._database.read() as session:

@@ -124,7 +124,6 @@ class Viewer:
     token: str | None = None
 
     def sees(self, row: Entrant) -> bool:
-        """Whether they may know of this entrant."""
         return self.sees_all or row.approved_at is not None or (self.token is not None and row.proposed_by == self.token)
 
 

@@ -88,7 +88,6 @@ class Placed:
 
 
 def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
-    """Everything that is wrong, up to a screenful."""
     head = f"{folder} cannot be added, {amount(len(problems), 'thing')} to correct; nothing was stored:"
     shown = ["- " + problem.replace("\n", "\n  ") for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:

@@ -218,7 +218,6 @@ class _Import:
         store.insert_rows(self._session, EpisodeSeat, in_seats)
 
     def answers(self, read: ReadItems) -> None:
-        """Those that are not there yet, oldest first."""
         there = {
             match: item_of(source, reason, viewing)
             for match, source, reason, viewing in store.imported(self._session, self._dataset)

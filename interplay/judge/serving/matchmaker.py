@@ -380,7 +380,6 @@ def _ordered(
 
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
-    """The match that shows two games to the judge."""
     return new_match(
         request,
         shown.task,

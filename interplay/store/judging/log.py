@@ -136,7 +136,6 @@ def times_answered_about(session: Session, judge: str, task: str) -> Counter[fro
 
 
 def purposes_answered(session: Session, judge: str, study: str) -> list[str]:
-    """Purpose of every answer this judge gave in a study, in order."""
     return list(session.connection().scalars(_PURPOSES, {"judge": judge, "study": study}))
 
 

@@ -103,7 +103,6 @@ def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[C
 
 
 def add_segments(session: Session, study: str, study_hash: str, segments: Sequence[NewSegment]) -> None:
-    """Keep the segments of a version of a study, in this order."""
     rows = [{"study": study, "study_hash": study_hash, **segment._asdict()} for segment in segments]
     session.execute(insert(Segment), rows)
 

@@ -25,7 +25,6 @@ def pay_events(session: Session, study: str) -> list[PayEvent]:
 
 
 def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEvent]:
-    """What the ledger says of these enrolments, in order."""
     query = select(PayEvent).where(PayEvent.enrolment_id.in_(list(enrolment_ids)))
     return list(session.scalars(query.order_by(PayEvent.id)))
 

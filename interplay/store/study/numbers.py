@@ -176,7 +176,6 @@ def people(session: Session, study: str, *, outcome: str | None = None, limit: i
 
 
 def funnel(session: Session, study: str) -> Funnel:
-    """How far the visits of a study got."""
     played = (
         select(PlaySession.id).where(PlaySession.enrolment_id == Enrolment.id, PlaySession.episode_id.is_not(None)).exists()
     )

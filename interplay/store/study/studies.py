@@ -160,7 +160,6 @@ def enrolments_of_assignment(session: Session, study: str, channel: str, assignm
 
 
 def enrolments_of_participant(session: Session, study: str, participant_id: int) -> list[Enrolment]:
-    """All parts one participant had in a study, first one first."""
     query = select(Enrolment).where(Enrolment.study == study, Enrolment.participant_id == participant_id)
     return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
 
@@ -203,7 +202,6 @@ def last_seen(session: Session, enrolment: Enrolment) -> datetime:
 
 
 def answer_times_by_judge(session: Session, study: str) -> dict[str, list[datetime]]:
-    """Judge -> when they gave every answer in a study, in order."""
     answers: dict[str, list[datetime]] = {}
     query = select(Answer.judge, Answer.created_at).where(Answer.study == study, STANDS)
     for judge, created_at in session.execute(query.order_by(Answer.sequence)):

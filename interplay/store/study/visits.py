@@ -80,7 +80,6 @@ def accept(session: Session, enrolment_id: str, seconds: float) -> None:
 
 
 def bind(session: Session, session_id: str, enrolment_id: str) -> None:
-    """Note that a seat was given in a visit."""
     session.get_one(PlaySession, session_id).enrolment_id = enrolment_id
     session.flush()
 
@@ -138,14 +137,12 @@ def partners_compared(session: Session) -> list[PartnersCompared]:
 
 
 def last_game(session: Session, enrolment_id: str) -> datetime | None:
-    """When this visit last began or ended a game."""
     times = select(func.max(PlaySession.created_at), func.max(PlaySession.ended_at))
     found = session.execute(times.where(PlaySession.enrolment_id == enrolment_id)).one()
     return max((time for time in found if time is not None), default=None)
 
 
 def count_variants(session: Session, study: str, now: datetime) -> dict[str, VariantCount]:
-    """Variant -> how far it is, over all versions of a study."""
     seen = now - SEEN_WITHIN
     plays = exists().where(
         PlaySession.enrolment_id == Enrolment.id, or_(PlaySession.created_at > seen, PlaySession.state == "playing")

@@ -75,7 +75,6 @@ class SchoolClass:
 
     @property
     def forgets_at(self) -> datetime:
-        """From when on nicknames are erased."""
         return self.ended_at + timedelta(days=self.keep_days)
 
     def is_open(self, now: datetime) -> bool:

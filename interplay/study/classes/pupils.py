@@ -32,12 +32,10 @@ class Pupil:
 
     @property
     def public_name(self) -> str:
-        """What the projector and other pupils read."""
         return self.nickname if self.is_approved else "new pupil"
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks they have played, in the order in which they began."""
         return list(dict.fromkeys(game.task for game in self.games))
 
     @property

@@ -158,7 +158,6 @@ class PlayPart:
         return max((one.treatment.bonus.max_cents for one in self.variants if one.treatment.bonus is not None), default=0)
 
     def variant(self, name: str) -> Variant | None:
-        """The variant of this name, or None."""
         return next((one for one in self.variants if one.name == name), None)
 
 

@@ -20,7 +20,6 @@ class Milestones(Films):
     module = "interplay.web.explore.milestone_queue"
 
     def is_made(self, episode_id: str) -> bool:
-        """Whether it is known what was reached."""
         return judgements.kept(self._archive.root, episode_id) is not None
 
     def reached(self, episode_id: str) -> Judgement | None:

@@ -61,7 +61,6 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
 
 
 def in_order(instance: Instance, judgement: Judgement, frame_rate_hz: float) -> list[dict[str, Any]]:
-    """The milestones that are judged, in the author's order."""
     numbers = instance.numbers
     judged = [one for one in instance.milestones if one.id in judgement.milestones]
     rows = []

@@ -16,7 +16,6 @@ class Proofs(Films):
     module = "interplay.web.scores.proofs"
 
     def is_made(self, episode_id: str) -> bool:
-        """Whether somebody has looked."""
         return proofs.proof_path(self._archive.root, episode_id).exists()
 
     def known(self, place: Place) -> bool | None:

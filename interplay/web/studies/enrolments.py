@@ -78,7 +78,6 @@ def enrolment_of(request: HTTPConnection) -> Enrolment | None:
 
 
 def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The token that stands for an enrolment, for addresses and headers."""
     return tokens.make(services(request).secret, enrolment.id)
 
 
