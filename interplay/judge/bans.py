@@ -100,7 +100,6 @@ class Bans:
     """The bans of one database.
 
     Args:
-        database: Where they are.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -113,7 +112,6 @@ class Bans:
 
         Args:
             judges: Names as the log has them, or worker ids.
-            reason: Kept with each ban.
             listed: Workers of a published list; those who never came are left out.
             dataset: The workers are those of this imported data set.
         Raises:

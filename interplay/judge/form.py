@@ -46,7 +46,6 @@ class Watching:
     Attributes:
         min_share: How much of each video must have been played, from 0 to 1.
         elapsed_s: Since the match was served, seconds.
-        lengths: Of both videos.
     """
 
     min_share: float
@@ -70,8 +69,6 @@ def check_form(
     The overall question may be repeated in `responses` if it says the same as `outcome`.
 
     Args:
-        questions: All questions of the task.
-        outcome, responses, reason, viewing: As they came in; any JSON value.
         min_reason_chars: The shortest reason, in characters one can see.
         watching: How much of each video must have been played, going by `viewing`; nothing if None.
         may_be_na: Whether a judge may say that they cannot tell, as about segments.

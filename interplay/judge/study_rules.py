@@ -59,7 +59,6 @@ def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judgi
     """How many people can judge whole games of a study at the same time; None where the study asks for something else.
 
     Args:
-        kind: The study's.
         judging: Its table [judging].
     """
     rules = Rules.from_mapping(judging)

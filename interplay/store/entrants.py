@@ -55,9 +55,7 @@ def admit(
 
     Args:
         name: What the leaderboard calls it; an agent's episodes carry it as `actor`.
-        task: Task id.
         kind: `agent`, `human` or `model`, or any finer word for what it is (such as `scripted` or `bc`).
-        now: UTC.
         description: Kept as it was where empty.
         origin: Where its episodes come from; one that is there keeps its own.
         participant_id: Of a `person`, who.

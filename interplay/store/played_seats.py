@@ -17,7 +17,6 @@ class PlayedSeat(NamedTuple):
 
     Attributes:
         episode, path: Its id, and its file relative to the data folder.
-        task, task_hash, env, seed, created_at, outcome: Of the episode.
         seat, actor, kind, participant_id: Who held which seat; `kind` is `human`, `agent` or `model`.
         num_steps, duration_s, total_reward: Of the steps in which they held it; the time is by the clock of the recording.
         channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,

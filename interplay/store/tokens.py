@@ -38,7 +38,6 @@ def create_token(session: Session, *, name: str, scope: Scope, now: datetime) ->
     Args:
         name: What its holder is called in lists and logs; unique for ever.
         scope: What it may do, one of `SCOPES`.
-        now: UTC.
     Raises:
         TokenExistsError: If the name was used before.
         ValueError: If there is no such scope.

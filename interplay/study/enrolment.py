@@ -69,9 +69,6 @@ def admit(
     """Let somebody in, back in, or not.
 
     Args:
-        arrival: Who came.
-        now: The time, UTC.
-        is_open: Whether the study takes people.
         is_banned: Whether this person's answers are refused here.
         of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
         of_worker: Everything this person did in the study so far, first visit first; of an open link: by their cookie.
@@ -112,10 +109,8 @@ class Facts:
 
     Attributes:
         is_open, is_banned: As in `admit`.
-        needs_quiz: Whether the study has a quiz.
         num_attempts, max_attempts: Attempts at it so far, over all visits, and how many there are.
         has_passed: Whether one of them was good enough.
-        num_answers: Answers given in this visit.
         num_wanted: How many a visit asks for; None: as many as the person likes.
         is_complete: Of a study of play: whether every requirement of the visit is met.
         is_over: Likewise: whether no more games are allowed.

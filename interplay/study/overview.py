@@ -81,9 +81,7 @@ class Purse:
         planned_cents: What finished visits are still to be paid: rewards, and what was earned or won, also what was refused
             before. Top-ups to an hourly target are worked out when you pay, and are not in it.
         claimed_cents: Written down as about to be sent, without an answer of the platform.
-        settled_cents: Sent.
         failed_cents: Refused by the platform, and not sent again.
-        num_settled: Payments sent.
     """
 
     study: str
@@ -110,7 +108,6 @@ class Overview:
     """The studies of one database in numbers.
 
     Args:
-        database: Where they are.
         clock: The time now, UTC; the machine's if not given.
     """
 

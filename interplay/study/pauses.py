@@ -20,7 +20,6 @@ class Paused:
 
     Attributes:
         note: What people read who come meanwhile; may be empty.
-        since: When it began.
     """
 
     note: str
@@ -31,7 +30,6 @@ class Pauses:
     """The pauses of one database; whatever process asks reads them there.
 
     Args:
-        database: Where they are kept.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -53,7 +51,6 @@ class Pauses:
 
         Args:
             note: For those who come; its first 500 characters are kept.
-            hint: What the error of an unknown study adds.
         Raises:
             NotFoundError: If no study of this id was opened here, with the nearest.
         """

@@ -13,7 +13,6 @@ class People:
     """The participants of one database.
 
     Args:
-        database: Where they are.
         clock: The time now, UTC; the machine's if not given.
     """
 

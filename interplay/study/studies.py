@@ -93,7 +93,6 @@ class Studies:
     """The studies of one database; safe to share between threads, and with other processes on the same database.
 
     Args:
-        database: Where studies and enrolments are.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -147,9 +146,7 @@ class Studies:
         """A study that was opened here.
 
         Args:
-            study: Its id.
             only_open: Whether an error may suggest open studies only.
-            hint: What an error adds.
         Raises:
             NotFoundError: If no study of this id was opened here, with the nearest id.
         """
@@ -343,8 +340,6 @@ class Studies:
         """End the visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also after
         the study was closed: who closes the window without pressing a button is paid, too.
 
-        Args:
-            hint: What the error of an unknown study adds.
         Returns:
             How many.
         Raises:

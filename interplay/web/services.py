@@ -44,16 +44,13 @@ class Services:
     """The services of one application.
 
     Attributes:
-        archive: Episodes and database.
         play: The live server; None where pages only show.
-        suites: On offer.
         tasks: Their tasks by id.
         secret: Signs cookies and links.
         participant_number: Cookie -> the number of its participant; LookupError for a cookie of nobody.
         pupils_seen: Participant -> monotonic seconds at which their page last asked, and where it was.
         joins: Games with others that one person, and one address, may ask for in a minute; players who wait are told of both.
         receiving: API tokens whose video is being received.
-        max_video_bytes: The largest video that may be uploaded.
     """
 
     archive: Archive

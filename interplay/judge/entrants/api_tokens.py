@@ -29,7 +29,6 @@ class ApiTokens:
     """The API tokens of one database.
 
     Args:
-        database: Where their digests are.
         clock: The time now, UTC; the machine's if not given.
     """
 

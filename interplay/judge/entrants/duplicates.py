@@ -25,7 +25,6 @@ class Background(Generic[Item]):
     """Makes a file of each item, in a thread that ends when there is nothing to do; safe to share between threads.
 
     Args:
-        name: Of the thread.
         target: Item -> where its file is or would be.
         make: Makes it: the file appears whole or not at all.
         without: What happens where it cannot be made, for the log.

@@ -46,7 +46,6 @@ class EnteredTask:
     """What became of the episodes of one task.
 
     Attributes:
-        task: Task id.
         entered: Ids that were entered now.
         seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
         num_there: How many were there before.

@@ -76,7 +76,6 @@ def tally(verdicts: Iterable[Verdict], questions: Mapping[str, Sequence[Question
     """Count the answers about one agent.
 
     Args:
-        verdicts: The answers.
         questions: Task -> its form; answers to questions that are not in it any more are left out, and so are malformed ones,
             which imported answers may hold.
     """
@@ -141,7 +140,6 @@ class Roster:
     """The entrants of one database.
 
     Args:
-        database: Where they are.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -161,8 +159,6 @@ class Roster:
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
         """One entrant, a row for each task it is in.
 
-        Args:
-            hint: What an error adds.
         Raises:
             NotFoundError: If the viewer may know of nobody of this name, with the nearest they may know of.
         """
@@ -217,7 +213,6 @@ class Roster:
         Checks, while nobody else can write, that the name is free or the proposer's own. Writes a row for each new task.
 
         Args:
-            tasks: Ids.
             token: Name of the proposer's token; None is the operator.
             reserved: Names in lower case that nobody may claim.
         Raises:
@@ -245,7 +240,6 @@ class Roster:
         Args:
             reason: Of `decline`; the proposer of the agent sees it.
             viewer: The visitor; an entrant they may not know of is unknown.
-            hint: What the error of an unknown name adds.
         Returns:
             In how many tasks something changed.
         Raises:

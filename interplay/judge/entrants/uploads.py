@@ -32,7 +32,6 @@ class AddedTask:
     """What an agent has in one task now.
 
     Attributes:
-        task: Task id.
         episodes: Seed -> id of the episode that was added.
         kept_seeds: Held-out seeds of which there was a video already, which stays.
         missing_seeds: Held-out seeds without a video.
@@ -68,10 +67,8 @@ def add_agent(
     """Let an agent be judged by its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
-        name: Name on the leaderboard.
         folder: Folders of tasks, named by any of `video_folder.task_names`.
         kind: `agent`, `human`, `model`, or a finer word such as `bc`.
-        description: For the agent's page.
         suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known beside them.
         replace_missing: An agent that is there already gets the videos it lacks, instead of being refused; those it has stay.
     Raises:

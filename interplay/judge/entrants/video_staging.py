@@ -54,7 +54,6 @@ class StagedVideo:
 
     Attributes:
         part: Where the copy waits.
-        facts: Of the copy.
         source_sha256: Of the file it was copied from; decides its name, so that the same video gets the same one again.
     """
 

@@ -19,10 +19,8 @@ class Candidate(NamedTuple):
     """An episode that may be shown, for one seat of it.
 
     Attributes:
-        num_steps: Its length.
         was_cut: The time limit ended it, so its length is the limit it was played under.
         has_people: A person held a seat of it; they are not shown their own game.
-        seat: Which seat the entrant held.
     """
 
     agent: str

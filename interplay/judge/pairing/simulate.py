@@ -86,7 +86,6 @@ class Run(NamedTuple):
     """One rule and one seed.
 
     Attributes:
-        policy, seed: Which.
         answers: Answers given at each look.
         correlation: Method -> rank correlation with the truth at each look.
     """
@@ -157,7 +156,6 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
     """One run. Truth and judges' chance depend on the seed alone, so that rules face the same agents.
 
     Args:
-        settings: What is simulated.
         policy_name: As for `policy`. `focus` is simulated with one agent, drawn by chance.
         seed: Of every draw.
         methods: Some of `METHODS`.

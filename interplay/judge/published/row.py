@@ -37,8 +37,6 @@ class PublishedAnswer:
     Attributes:
         row: Its place in the file, from 1.
         key: What makes it the same answer in every version of the file.
-        worker: Who judged, as the file calls them.
-        started_at, answered_at: UTC.
         responses: Question id -> answer, as our forms have it.
         viewing: What the judge's page reported.
         notes: What was not as it should be, and how it was taken.
@@ -95,7 +93,6 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
     """Read a published list, newest first.
 
     Args:
-        document: The parsed JSON.
         names: Every spelling of a task -> task, `video_folder.task_names`.
         source: Name of the file, for errors.
     Raises:

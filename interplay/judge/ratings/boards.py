@@ -37,7 +37,6 @@ class Boards:
     Everything follows from the log: as long as nobody answers and no ban is made or lifted, nothing is computed twice.
 
     Args:
-        judging: The room.
         publish_every: People's answers are shown in steps of so many, in the order of the log. Judges who look before and after
             an answer of their own then learn nothing about it: neither which agents it was about, nor whether it was a check.
 

@@ -26,7 +26,6 @@ class Clips:
     """Where the videos of segments are, and who makes them.
 
     Args:
-        archive: Whose games they are of.
         want: Called with the name of each clip that is needed and not there; returns whether it is being made.
     """
 

@@ -44,7 +44,6 @@ def next_pair(
         segments: Those that can be shown.
         sums: Of the reward that says what is asked next; None before one was learned.
         taken: Pairs that were answered, or are before a judge now.
-        rng: Draws.
     """
     measuring, teaching = ([one for one in segments if one.is_held_out == held_out] for held_out in (True, False))
     parts = [(measuring, None), (teaching, sums)]

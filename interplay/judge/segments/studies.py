@@ -42,8 +42,6 @@ def draw_segments(
         games: In an order that does not change, or the same seed draws others.
         num_steps: Length of a segment, in steps.
         number: How many; fewer are drawn where there are not so many places.
-        held_out: Share.
-        rng: Draws.
     """
     games = [game for game in games if game.num_steps >= num_steps]
     worlds = sorted({game.seed for game in games})
@@ -69,11 +67,7 @@ class SegmentError(InterplayError):
 
 
 class SegmentStudies:
-    """The segments of the studies of one data folder.
-
-    Args:
-        archive: Episodes and the database.
-    """
+    """The segments of the studies of one data folder."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive

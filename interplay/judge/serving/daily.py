@@ -53,7 +53,6 @@ class DailyLimits:
     """Refuses a person who has given all answers of one day.
 
     Args:
-        clock: The time now, UTC.
         monotonic: Seconds that never go back.
 
     Attributes:

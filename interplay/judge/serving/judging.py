@@ -153,7 +153,6 @@ class Judging:
         """The match this judge has open, the one they last wrote something for if its pair is free, or a new one.
 
         Args:
-            judge: Who will answer.
             task: Task id; drawn among those with something to show when not given. Asking for another task or study than
                 that of the open match releases the open one. People in a study are not asked: its rules draw the task.
             study: Study id, whose rules then hold; None for the open room.
@@ -295,7 +294,6 @@ class Judging:
         way.
 
         Args:
-            match_id, judge: Which match, and whose.
             draft: What is filled in and was watched so far, any JSON object; kept with the match. None keeps what is kept.
             study: The study a person works in, as in `answer`.
         Returns:
@@ -375,7 +373,6 @@ class Judging:
         or one opinion would count twice.
 
         Args:
-            match_id, judge: Which match, and who answers.
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
             study: The study a person works in, None for the open room; the caller has checked that they may. A match
                 of another one takes no answer. Programs need not say.

@@ -78,13 +78,10 @@ class ServedMatch:
         seat: Of a game of several seats, the one whose player is compared; None where there is one player.
         is_of_segments: Whether the videos are a few seconds of any two games, and one may say that one cannot tell (`na`).
         frame_rate_hz: Frames per second of both videos.
-        questions: The form, in order.
-        served_at: UTC.
         elapsed_s: From serving until now, as the server times it, seconds.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
         num_answered: How many matches this judge has answered so far, in this study if it is one.
         num_wanted: How many one judge may answer; None for no limit.
-        min_reason_chars: The shortest reason.
         min_viewing_s: An answer is accepted so long after serving, seconds.
         min_watched_share: How much of each video must be played, from 0 to 1.
         study: Study id; None in the open room.

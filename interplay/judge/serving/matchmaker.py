@@ -65,7 +65,6 @@ class Offer(NamedTuple):
     """What one task has to show to one judge.
 
     Attributes:
-        candidates: Episodes that may be shown.
         awaited: Agents of the matches whose answers are on their way.
         pairs: Agents to compare, the pair whose answer would tell most first.
         shown: Seed and episodes of every match this judge was served in this task.
@@ -102,8 +101,6 @@ class Matchmaker:
     """Chooses matches; safe to share between threads.
 
     Args:
-        candidates: What may be shown.
-        ratings: What is known about it.
         rng: Draws tasks, checks, sides and ties.
         has_video: Episode id -> whether its video is there.
         video_path: Episode id -> where its video is or would be.

@@ -22,9 +22,7 @@ class OpenMatches:
     """Releases matches, and finds the one with which a judge continues. Call its methods in a transaction with the lock.
 
     Args:
-        candidates: What may be shown.
         has_videos: Whether both videos of a match can be shown now.
-        clock: The time now, UTC.
         release_after_s: A match whose page has been silent for so long is released.
     """
 

@@ -52,7 +52,6 @@ class SegmentMatchmaker:
     """Chooses matches of segments; safe to share between threads.
 
     Args:
-        clips: Makes their videos.
         twins: Makes the second encodes that some checks show.
         is_held: Whether no video is made now, because people play.
     """

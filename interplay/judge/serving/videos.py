@@ -55,7 +55,6 @@ class Videos:
     Args:
         archive: Episodes' videos and the database.
         want: Called with the id of each episode whose video is needed and not there.
-        clips: Videos of segments.
     """
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:

@@ -146,7 +146,6 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     it was served (`has_answered_since`).
 
     Args:
-        match: The match.
         fields: The other columns of `Answer`; what the match knows is taken from it.
     """
     if not mark_answered(session, match, fields["created_at"]):

@@ -23,11 +23,8 @@ class PlayedSeat(NamedTuple):
     """What a pupil did in a game that is in the catalogue.
 
     Attributes:
-        episode: Id of the recording.
         duration_s: Of the whole game, seconds.
         score: Sum of this pupil's rewards.
-        outcome: Why it ended.
-        seats: How many seats the game had.
     """
 
     participant_id: int

@@ -42,7 +42,6 @@ class PersonRow(NamedTuple):
         due_cents: What the ledger says that it has earned or won.
         sent_cents: What was sent for it.
         reward: State of the payment of the reward, as in `PayEvent`; empty before it is sent.
-        last_seen: Their last sign of life.
         owed_cents: What is still to be sent; `study.overview` says it.
     """
 

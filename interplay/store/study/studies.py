@@ -56,7 +56,6 @@ class Standing(NamedTuple):
     """How somebody's part in a study stands.
 
     Attributes:
-        is_open: Whether the study takes people.
         is_banned: Whether the person's answers do not count at present.
         num_attempts, num_passed: At its quiz, in all their visits.
         num_answers: In the study, in all their visits, checks included.

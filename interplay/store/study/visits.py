@@ -36,7 +36,6 @@ class PartnersCompared(NamedTuple):
     """An answer about two partners just met.
 
     Attributes:
-        question: Its id in the study.
         first, second: The partners, as the recordings name them, in the order in which they were met.
         value: `first`, `same` or `second`.
         task: Of the second game.

@@ -69,7 +69,6 @@ def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, i
     """Those that this person may be given now.
 
     Args:
-        now: The time, UTC.
         history: Variant -> in how many visits this person had it.
     """
     found = []

@@ -57,9 +57,7 @@ def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, s
     Args:
         play: The study's variants, with their targets; equal ones where it has none.
         minutes: What the study estimates that a visit takes.
-        arrivals: How many people come.
         dropout: Share of them who leave before they are done, 0 to 1.
-        seeds: How many studies.
     Yields:
         Two outcomes for each seed, `balanced` first.
     """

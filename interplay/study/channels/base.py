@@ -97,7 +97,6 @@ class Channel(Protocol):
 
         Args:
             arrival: As it was on arrival; a preview never departs.
-            outcome: How it ended.
             results: Short texts for the platform to keep beside the assignment (say, the enrolment id), where it keeps any.
         Raises:
             ArrivalError: If nothing was accepted that could be ended.

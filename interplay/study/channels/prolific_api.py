@@ -55,7 +55,6 @@ class BonusBatch:
     """Bonuses set up and not yet paid; money in cents of the study's currency.
 
     Attributes:
-        batch: Its id.
         amount_cents: What participants get.
         fees_cents, vat_cents: What Prolific and the tax office get.
         total_cents: What leaves the balance.
@@ -74,7 +73,6 @@ class ProlificApi:
     Args:
         token: Of the researcher's account; it can do everything the account can. Kept in memory only.
         endpoint: Another address, such as a stand-in on this machine.
-        timeout_s: For one request.
     """
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
@@ -133,7 +131,6 @@ class ProlificApi:
         """Set bonuses up; nobody is paid yet, and doing it twice only makes a second batch.
 
         Args:
-            study: Id of the study.
             amounts: Submission (or participant) -> amount in the study's currency, whole cents; up to 200.
         Raises:
             PaymentError: If an amount cannot be paid or somebody did not take part.

@@ -50,7 +50,6 @@ class SchoolClass:
         keep_days: How many days after its end nicknames are erased.
         asks_release: Whether pupils are asked if their games may be released in data sets; if not, none is.
         shows_scores: Whether pupils see the best scores of the class.
-        forgotten_at: When the nicknames were erased.
     """
 
     code: str
@@ -93,7 +92,6 @@ class Classes:
     """The classes of one database; safe to share between threads.
 
     Args:
-        database: Where they are.
         clock: The time now, UTC; the machine's if not given.
         rng: Draws nicknames that are offered. Codes are drawn from the machine's own source, as they are secrets.
     """

@@ -17,9 +17,7 @@ class Pupil:
     """Somebody in a class.
 
     Attributes:
-        participant: Their number.
         nickname: What they are called; `#3` once nicknames were erased.
-        joined_at: When they came.
         games: What they have played, the oldest first.
         is_approved: Whether everybody in the room may read the nickname: it was offered, or the teacher has approved it.
     """
@@ -68,7 +66,6 @@ def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Ite
     """Every game of every pupil as CSV, one line a game; a pupil without a game has one line.
 
     Args:
-        titles: Task id -> title.
         scoreless: Tasks whose score says nothing; their column is empty.
     """
     text, without = io.StringIO(), set(scoreless)

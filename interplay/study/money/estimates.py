@@ -100,7 +100,6 @@ class Finished:
     """One assignment that somebody finished.
 
     Attributes:
-        worker: Who.
         assignment: What the platform calls it, or our own id.
         duration_s: From beginning to handing in, seconds.
     """
@@ -115,7 +114,6 @@ class BonusDue:
     """What one person is owed beyond their rewards.
 
     Attributes:
-        worker: Who.
         assignment: Their longest one; platforms pay a bonus for an assignment.
         amount: In whole cents.
         num_assignments, time_s: Of all they finished.
@@ -133,7 +131,6 @@ class PayEstimate:
     """What measured times say about pay.
 
     Attributes:
-        num_assignments, num_workers: Counted.
         mean_s: Mean duration; `quantiles_s`: quantile -> duration, interpolated.
         reward: Paid for one assignment.
         hourly: The wage to be reached.
@@ -202,10 +199,8 @@ def estimate(
     A person is topped up over all they did: hours that went quickly count towards hours that went slowly.
 
     Args:
-        finished: At least one.
         reward: Paid for each, whole cents.
         hourly: Wage that everybody should reach.
-        fee: Of the platform.
         assignments_per_hit: Of one HIT, where the fee depends on it.
         longest_s: Time that counts at most, for pages that lay open while nobody was there; None counts all.
         recommended_share: Share of assignments that the recommended reward alone should pay at `hourly`, above 0 up to 1.

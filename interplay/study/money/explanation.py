@@ -19,7 +19,6 @@ class Explanation:
     """What one person's pay follows from.
 
     Attributes:
-        enrolment: The visit.
         treatment: The rules; None in a study of comparisons, or before a variant was given.
         games: Those that count, with the statistics that the rules look at.
         earned: What the rules make of these games, computed again now.

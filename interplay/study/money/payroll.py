@@ -76,7 +76,6 @@ class Payroll:
     """The pay ledger of one database; several runs at once pay everybody once.
 
     Args:
-        database: Where enrolments and the ledger are.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -100,7 +99,6 @@ class Payroll:
             channel: The paying channel; None where the study has one only.
             longest_min: As in `Bill`.
             with_bonuses: Whether to top people up to the hourly target.
-            hint: What the error of an unknown study adds.
         Raises:
             NotFoundError: If no such study was opened here, or it has no such channel; with the nearest.
             StudyError: If no version of it pays, or it has several paying channels, or none.
@@ -160,7 +158,6 @@ class Payroll:
 
         Args:
             endings: Each `REQUEST=sent` or `REQUEST=failed`.
-            hint: What the error of an unknown study adds.
         Raises:
             NotFoundError: If no such study was opened here, with the nearest.
             OptionError: If one is written otherwise.
@@ -193,7 +190,6 @@ class Payroll:
 
         Args:
             enrolment_id: Id of the enrolment, as `interplay study participants` shows it.
-            hint: What the error of an unknown study adds.
         Raises:
             NotFoundError: If no such study was opened here, or it has no such enrolment; with the nearest.
         """
@@ -215,7 +211,6 @@ class Payroll:
 
         Args:
             seed: Of the draw; None: a random one.
-            hint: What the error of an unknown study adds.
         Returns:
             The draw; where there was one before, that one.
         Raises:

@@ -48,11 +48,7 @@ class DrawnAddresses:
 
 
 class RaffleEntries:
-    """The addresses of one database.
-
-    Args:
-        studies: The studies they belong to.
-    """
+    """The addresses of one database."""
 
     def __init__(self, database: Database, studies: Studies) -> None:
         self._database = database

@@ -53,7 +53,6 @@ class MTurkApi:
         key_id, secret, session_token: An access key of the requester's account; the token is of temporary keys.
         is_sandbox: The sandbox pays nobody; production must be asked for.
         endpoint: Another address, such as a stand-in on this machine.
-        timeout_s: For one request.
         sleep: Waits between attempts, seconds.
     Raises:
         PaymentError: If boto3 is not installed or cannot be set up.

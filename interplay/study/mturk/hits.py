@@ -25,9 +25,7 @@ class MadeHit:
 
     Attributes:
         hit, hit_type: Amazon's ids of it.
-        is_sandbox, endpoint: Where it is.
         version: Content hash of the study's version that it is about.
-        link: Address at which workers find it.
     """
 
     hit: str
@@ -43,7 +41,6 @@ class Hits:
     """The HITs of the studies of one database; several runs at once make each HIT once.
 
     Args:
-        database: Where the ledger is.
         clock: The time now, UTC; the machine's if not given.
     """
 

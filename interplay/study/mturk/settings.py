@@ -51,7 +51,6 @@ class HitSettings:
     """A HIT. The defaults are those of the BEDD evaluation where its appendix names them.
 
     Attributes:
-        title, description, keywords: What workers see in the list.
         reward_usd: For one assignment, in whole cents.
         estimated_min: How long one is expected to take; the description says so. Not what it may take: that is `longest_min`.
         longest_min: Minutes from accepting to handing in, after which the assignment goes to somebody else.
@@ -61,7 +60,6 @@ class HitSettings:
         min_percent_approved: Of all assignments a worker ever handed in.
         min_num_approved: HITs of a worker that were approved, ever.
         quiz_qualification: Id of the qualification type of the quiz; None asks for no quiz.
-        quiz_percent: Its value from which on a worker passed.
         frame_height_px: Of the frame on Amazon's page; 0 fills the window.
     """
 

@@ -28,7 +28,6 @@ class PlayedGame:
     """One finished game of a visit.
 
     Attributes:
-        episode: Id of the recording.
         seat: Which seat of it this person had.
         at: When the seat was given.
         statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).

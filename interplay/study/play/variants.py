@@ -97,7 +97,6 @@ class Raffle:
     """What can be won by everybody whose visit is complete.
 
     Attributes:
-        winners: How many win.
         prize_cents: Each, in hundredths of the study's currency.
     """
 
@@ -120,7 +119,6 @@ class PlayPart:
         waiting: What is promised to who waits for a partner.
         is_blind: Whether people are not told if an agent plays with them.
         reveals: Whether they are told at the end of their visit what their partners were.
-        questions: What is asked about partners.
     """
 
     variants: tuple[Variant, ...]
@@ -165,7 +163,6 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
     """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]` and `[bonus]` for those without their own.
 
     Args:
-        root: The whole file.
         reward_cents: Of `[pay]`, for variants without a reward of their own.
         currency: Of `[pay]`.
     Raises:

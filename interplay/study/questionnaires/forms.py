@@ -17,7 +17,6 @@ class TeamGame(NamedTuple):
 
     Attributes:
         number: Of the game in the visit, from 1.
-        episode: Its recording.
         partner: Who sat in the other seats, as the recording names them; of one seat after the other where it changed.
         met: What they were, as people read it.
     """

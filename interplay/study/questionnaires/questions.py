@@ -27,7 +27,6 @@ class Question:
 
     Attributes:
         id: Short name, unique in its form; the key of the answer.
-        text: As people read it.
         options: Value -> as people read it, in order. Of a statement the values are 1, 2, ...; without any, people answer in
             their own words, or leave it empty.
     """

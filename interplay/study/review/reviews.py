@@ -48,7 +48,6 @@ def next_instance(
     equals; None if nothing lacks their verdict.
 
     Args:
-        names: All instances.
         verdicts: Name -> those there are.
         mine: Those that this person has reviewed.
         held: Name -> others who have it before them now.
@@ -77,7 +76,6 @@ class Served:
 
     Attributes:
         place: In their visit, from 1.
-        document: The instance.
         answers, is_valid, why: What they answered before; None where they have not.
     """
 
@@ -93,7 +91,6 @@ class Review:
     """What one person says of one instance: their last word.
 
     Attributes:
-        instance: Its name.
         reviewer: Their name in lists.
         version: Content hash of the version of the study, which has the instance.
         answers: Of `QUESTIONS`: whether the answer is yes.
@@ -115,7 +112,6 @@ class Reviews:
     """The reviews of one database.
 
     Args:
-        studies: Where their versions are.
         clock: The time now, UTC; the machine's if not given.
     """
 
@@ -157,7 +153,6 @@ class Reviews:
         """Write what somebody answered, all of it; who answers a second time has changed their mind, and both are kept.
 
         Args:
-            place: In their visit.
             given: Question -> `yes` or `no`, `verdict` likewise, `why`, and `played` if the proof was.
         Raises:
             FormError: If an answer is missing, or there is no such place.

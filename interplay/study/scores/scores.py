@@ -41,7 +41,6 @@ class Board:
 
     Attributes:
         top: The best people, one line each; who looks comes last if they are further down.
-        values: The best value of every person.
         own: How who looks stands; None if they have no complete episode here.
         agents: What agents reach on average.
     """
@@ -89,11 +88,7 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Number of a participant -> their best value, of everybody who played one variant of a study.
-
-        Args:
-            visit: Study and variant.
-        """
+        """Number of a participant -> their best value, of everybody who played one variant of a study."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}

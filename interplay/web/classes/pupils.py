@@ -61,7 +61,6 @@ class Now:
         state: `playing`, `waiting`, `here` or `away`.
         words: What is said over the picture; empty while they play.
         task: Of the game or the rules before them; empty without.
-        score: So far.
         seconds: Played, waited, or since they were last seen.
         share: How much of the game's time is over, 0 to 1.
     """

@@ -47,7 +47,6 @@ def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **conte
     """A page of the desk; no cache keeps it.
 
     Args:
-        name: Its template.
         tab: Address of the entry of `TABS` that it stands under.
     """
     headers = {"Cache-Control": "no-store"}

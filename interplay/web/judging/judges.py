@@ -33,7 +33,6 @@ class Judge:
 
     Attributes:
         name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
-        kind: What they are.
         enrolment: Their part in a study, if they came with its token.
         facts: How that part stands, if it was looked at.
     """

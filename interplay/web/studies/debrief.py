@@ -27,8 +27,6 @@ class Compared:
     """One result of a visit beside those of others who played the same variant.
 
     Attributes:
-        title: What it is.
-        value: As people read it.
         standing: Among the others.
         plot: Of the others and the visitor; None with too few.
     """
