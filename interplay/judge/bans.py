@@ -73,7 +73,7 @@ def worker_of(judge: str, workers: dict[str, str]) -> str:
 Change = Callable[[Session, str], bool]
 
 
-class Banned(NamedTuple):
+class BannedJudge(NamedTuple):
     """A ban, and whom it is about: what the recruiting channel or a data set calls them, and how many answers they gave."""
 
     ban: Ban
@@ -127,13 +127,13 @@ class Bans:
         unban = lambda session, judge: store.unban(session, judge=judge, now=now)  # noqa: E731
         return self._change(judges, listed, dataset, unban)
 
-    def all(self, *, lifted: bool = False) -> list[Banned]:
+    def all(self, *, lifted: bool = False) -> list[BannedJudge]:
         """Every ban in force, in the order they were made; with `lifted` those that are over as well."""
         with self._database.read() as session:
             rows = store.bans(session, lifted=lifted)
             workers = store.workers(session)
             counts = store.num_answers_of(session, [row.judge for row in rows])
-        return [Banned(row, worker_of(row.judge, workers), counts.get(row.judge, 0)) for row in rows]
+        return [BannedJudge(row, worker_of(row.judge, workers), counts.get(row.judge, 0)) for row in rows]
 
     def workers(self) -> dict[str, str]:
         """Judge -> what the recruiting channel calls that person, of people who came through one."""

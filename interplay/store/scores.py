@@ -18,7 +18,7 @@ SCORE = "score"
 """The sum of rewards, which every episode has."""
 
 
-class Scored(NamedTuple):
+class ScoredEpisode(NamedTuple):
     """One episode of a person and what they reached in it; `sha256` is of its file."""
 
     episode: str
@@ -45,7 +45,7 @@ def scores_of_people(
     channels: tuple[str, ...] = (),
     visit: tuple[str, str] | None = None,
     since: datetime | None = None,
-) -> list[Scored]:
+) -> list[ScoredEpisode]:
     """Complete episodes of one version of a task that one person played alone, from the first step to the last.
 
     Only what this server ran counts: each has the session in which this person was given the seat, so nobody brings a score in
@@ -80,7 +80,7 @@ def scores_of_people(
     if since is not None:
         query = query.where(EpisodeRow.created_at >= since)
     rows: Any = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
-    return [Scored(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
+    return [ScoredEpisode(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:

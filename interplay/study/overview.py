@@ -18,7 +18,7 @@ from interplay.store.summary import Spread
 from interplay.study.assignment.balance import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
-from interplay.study.pauses import Paused, Pauses
+from interplay.study.pauses import Pauses, PauseState
 from interplay.study.play.visits import Visits
 from interplay.study.studies import OpenedStudy, Studies
 
@@ -37,7 +37,7 @@ class StudyNumbers:
     """
 
     opened: OpenedStudy
-    pause: Paused | None
+    pause: PauseState | None
     funnel: Funnel
     outcomes: dict[str, int]
     today: dict[str, int]
@@ -55,7 +55,7 @@ class PeoplePage:
 
 
 @dataclass(frozen=True)
-class Reached:
+class RequirementProgress:
     """What visits of a variant reach of one requirement.
 
     Attributes:
@@ -95,7 +95,7 @@ class Purse:
 
 
 @dataclass(frozen=True)
-class Raffled:
+class RaffleResult:
     """A raffle that was drawn: its seed, how many took part, and the winners as (name, enrolment)."""
 
     study: str
@@ -118,7 +118,7 @@ class Overview:
         self._visits = Visits(database, self._studies, self._clock)
         self._pauses = Pauses(database, self._clock)
 
-    def all(self) -> list[tuple[OpenedStudy, dict[str, int], Paused | None]]:
+    def all(self) -> list[tuple[OpenedStudy, dict[str, int], PauseState | None]]:
         """Every study with how its visits ended and its pause, the newest first."""
         counts, pauses = self._studies.counts(), self._pauses.all()
         return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
@@ -156,12 +156,12 @@ class Overview:
         found = None if study.play is None or variant is None else study.play.variant(variant)
         return 0 if study.pay is None else study.pay.reward_cents if found is None else found.treatment.reward_cents
 
-    def reached(self, study: str, *, hint: str = "") -> list[Reached]:
+    def reached(self, study: str, *, hint: str = "") -> list[RequirementProgress]:
         """What visits reach of each requirement of each variant, as the study asks now. Errors as `study`."""
         play = self._studies.get(study, hint=hint).study.play
         if play is None:
             return []
-        found: list[Reached] = []
+        found: list[RequirementProgress] = []
         known: dict[str, dict[str, Spread]] = {}
         counts: dict[tuple[str, float], dict[str, tuple[int, int]]] = {}
         with self._database.read() as session:
@@ -175,7 +175,7 @@ class Overview:
                     if is_sum and asked not in counts:
                         counts[asked] = store.num_met(session, study, *asked)
                     met, visits = counts[asked].get(variant.name, (0, 0)) if is_sum else (None, 0)
-                    found.append(Reached(variant.name, one.label, one.statistic, one.required, met, visits, spread))
+                    found.append(RequirementProgress(variant.name, one.label, one.statistic, one.required, met, visits, spread))
         return found
 
     def money(self, study: str | None = None, *, hint: str = "") -> list[Purse]:
@@ -211,7 +211,7 @@ class Overview:
             for key, states in sorted(sums.items())
         ]
 
-    def raffles(self, study: str | None = None) -> list[Raffled]:
+    def raffles(self, study: str | None = None) -> list[RaffleResult]:
         with self._database.read() as session:
             lines = store.raffle_lines(session, study)
         found: dict[str, list[tuple[str, str]]] = {}
@@ -221,7 +221,8 @@ class Overview:
                 said[name] = json.loads(detail)
             found.setdefault(name, []).append((judge_name(participant), enrolment))
         return [
-            Raffled(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners)) for name, winners in found.items()
+            RaffleResult(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners))
+            for name, winners in found.items()
         ]
 
 

@@ -15,7 +15,7 @@ MAX_NOTE_CHARS = 500
 
 
 @dataclass(frozen=True)
-class Paused:
+class PauseState:
     """A pause that lasts.
 
     Attributes:
@@ -37,12 +37,12 @@ class Pauses:
         self._database = database
         self._clock = clock or (lambda: datetime.now(UTC))
 
-    def all(self) -> dict[str | None, Paused]:
+    def all(self) -> dict[str | None, PauseState]:
         """What is paused now: id of a study, or None for all new games of the server."""
         with self._database.look() as session:
-            return {study: Paused(one.note, one.created_at) for study, one in store.current_pauses(session).items()}
+            return {study: PauseState(one.note, one.created_at) for study, one in store.current_pauses(session).items()}
 
-    def of(self, study: str | None) -> Paused | None:
+    def of(self, study: str | None) -> PauseState | None:
         """The pause of a study, or (of None) of the server; None where it is not paused."""
         return self.all().get(study)
 

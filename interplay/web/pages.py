@@ -256,7 +256,7 @@ def episode(request: Request, episode_id: str) -> Response:
         has_score=has_score(found.task),
         rewards=[reward_plot(along, found.num_steps) for along in read_along(archive.root, found.id)],
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
-        run=services(request).explore_kept.of_episode(found.id) if found.task.suite == "explore" else None,
+        run=services(request).explore_results.of_episode(found.id) if found.task.suite == "explore" else None,
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 

@@ -65,8 +65,8 @@ class Services:
     judging: Judging
     boards: Boards
     examples: Examples
-    explore_kept: Kept
-    explore_shown: Shown
+    explore_results: Kept
+    explore_exposure: Shown
     logged_judges: LoggedJudges
     studies: Studies
     visits: Visits

@@ -60,7 +60,7 @@ class EnteredTask:
 
 
 @dataclass(frozen=True)
-class Entered:
+class Entry:
     """What `add_episodes` did; `origin` as in `store.Entrant`."""
 
     name: str
@@ -68,7 +68,7 @@ class Entered:
     tasks: tuple[EnteredTask, ...]
 
 
-def add_episodes(database: Database, choice: Choice, now: datetime) -> Entered:
+def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
     """Enter recorded episodes, those on held-out seeds of their task and, of people, those they agreed to have compared.
 
     Each is entered for every seat that those who are chosen held. Entering again adds what is new and nothing else. Judges see
@@ -102,7 +102,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entered:
             left_out = Counter(reason for reason in why.values() if reason)
             in_seats = dict(Counter(one.seat for one in seats))
             tasks.append(EnteredTask(task, entered, in_seats, len(wanted) - len(entered), dict(left_out)))
-    return Entered(name, origin, tuple(tasks))
+    return Entry(name, origin, tuple(tasks))
 
 
 def _name(choice: Choice, origin: store.Origin) -> str:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.entrants.video_folder import FoundVideo, find_videos, task_names
-from interplay.judge.entrants.video_staging import Placed, Progress, StagedVideo, UploadError, all_wrong, placing, stage
+from interplay.judge.entrants.video_staging import Placement, Progress, StagedVideo, UploadError, all_wrong, placing, stage
 from interplay.record import Archive
 from interplay.record.mp4 import Mp4, probe
 from interplay.store import Database
@@ -213,7 +213,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     return notes
 
 
-def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placed) -> list[AddedTask]:
+def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placement) -> list[AddedTask]:
     tasks = {video.task.id: video.task for video in staged}
     with archive.database.read() as session:
         rows = store.episodes_of_agent(session, name, list(tasks))

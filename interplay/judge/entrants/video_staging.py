@@ -65,7 +65,7 @@ class StagedVideo:
 
 
 @dataclass
-class Placed:
+class Placement:
     """What happened to staged videos.
 
     Attributes:
@@ -131,7 +131,7 @@ def stage(
 
 
 @contextmanager
-def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placed]:
+def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placement]:
     """Enter staged videos of one agent into the catalogue, inside a write transaction that holds `lock`.
 
     New ones get their file at once: until the transaction ends nothing refers to it. Those that fill an entry without a video
@@ -140,7 +140,7 @@ def placing(archive: Archive, session: Session, agent: str, kind: str, staged: S
     Args:
         kind: Of the agent, see `actor_kind`.
     """
-    placed = Placed()
+    placed = Placement()
     rows = store.episodes_of_agent(session, agent, {video.task.id for video in staged})
     there: defaultdict[tuple[str, int], list[EpisodeRow]] = defaultdict(list)
     for row in rows:
@@ -163,7 +163,7 @@ def _place(
     kind: str,
     video: StagedVideo,
     rows: Sequence[EpisodeRow],
-    placed: Placed,
+    placed: Placement,
 ) -> None:
     """One of them; `rows` are what the agent has of this task and seed."""
     key = (video.task.id, video.seed)

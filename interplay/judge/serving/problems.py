@@ -20,14 +20,14 @@ KINDS = {
 """What it is -> in the page's words."""
 
 
-class Reported(NamedTuple):
+class Report(NamedTuple):
     """A problem: one of `KINDS`, and the judge's words, which may be empty but for `other`."""
 
     kind: str
     words: str
 
 
-def check_problem(problem: Any) -> Reported:
+def check_problem(problem: Any) -> Report:
     """What came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
@@ -43,4 +43,4 @@ def check_problem(problem: Any) -> Reported:
         errors.append(FieldError("problem.words", "please say in a few words what is wrong"))
     if errors:
         raise InvalidAnswerError(errors)
-    return Reported(str(kind), words.strip())
+    return Report(str(kind), words.strip())

@@ -57,7 +57,7 @@ class Stand:
         return max(0, math.ceil(missing / self.expected_min(minutes) - 1e-9))
 
 
-class Assigned(NamedTuple):
+class Assignment(NamedTuple):
     """A variant, and why: `open_seat`: somebody waits for a partner in it. `target`: it lacks most. `link`: the link named it.
     `chosen`: the person did."""
 
@@ -88,7 +88,7 @@ def assign(
     minutes: float,
     rng: np.random.Generator,
     at_target: AtTarget = "continue",
-) -> Assigned | None:
+) -> Assignment | None:
     """A variant for somebody who comes; None without a suitable one.
 
     Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
@@ -110,4 +110,4 @@ def assign(
         return None
     least = min(one.filled(minutes) for one in rest)
     alike = [one for one in rest if one.filled(minutes) <= least + 1e-9]
-    return Assigned(alike[int(rng.integers(len(alike)))].variant.name, "open_seat" if waiting else "target")
+    return Assignment(alike[int(rng.integers(len(alike)))].variant.name, "open_seat" if waiting else "target")

@@ -19,7 +19,7 @@ from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import visits as store
 from interplay.store.study.money import pay_events_of
-from interplay.study.assignment.balance import Assigned, Stand, assign, available
+from interplay.study.assignment.balance import Assignment, Stand, assign, available
 from interplay.study.definition import Study
 from interplay.study.play.games import PlayedVisit, due_form, read_visit
 from interplay.study.play.ledger import read_evidence
@@ -123,15 +123,15 @@ class Visits:
             stands = self._stands(session, study, open_seats or {})
             names = [one.variant.name for one in available(stands, now=now, history=history)]
             linked = str(current.arrival.get(LINK_PARAMETER, "")) if play.by_link else ""
-            found: Assigned | None
+            found: Assignment | None
             if linked in names:
-                found = Assigned(linked, "link")
+                found = Assignment(linked, "link")
             elif play.choice == "chosen":
                 if not chosen:
                     return None
                 if chosen not in names:
                     raise unknown_name("task", chosen[:100], names)
-                found = Assigned(chosen, "chosen")
+                found = Assignment(chosen, "chosen")
             else:
                 found = assign(stands, now=now, history=history, minutes=study.minutes, rng=self._rng, at_target=play.at_target)
             if found is None:

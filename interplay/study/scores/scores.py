@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.store import Database
-from interplay.store.scores import SCORE, AgentScore, Scored, scores_of_agents, scores_of_people
+from interplay.store.scores import SCORE, AgentScore, ScoredEpisode, scores_of_agents, scores_of_people
 from interplay.study.channels.base import UNPAID
 from interplay.study.scores.standing import Standing, standing
 from interplay.tasks import Task
@@ -98,16 +98,16 @@ def today(now: datetime) -> datetime:
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def best_of_each(found: Iterable[Scored], *, is_lower_better: bool) -> list[Scored]:
+def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
     """The best episode of every person, the best person first; of equals who reached it first."""
     sign = 1 if is_lower_better else -1
-    best: dict[int, Scored] = {}
+    best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):
         best.setdefault(one.participant_id, one)
     return list(best.values())
 
 
-def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
+def board(found: Iterable[ScoredEpisode], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
     best = best_of_each(found, is_lower_better=is_lower_better)
     values = [one.value for one in best]
     places = []

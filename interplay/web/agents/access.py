@@ -164,7 +164,7 @@ def may_know(request: Request, task_id: str) -> bool:
         # A program sends its token in a header; it is not a person, so no participant is made for it.
         person = known_participant(request) if is_operator(request) else current_participant(request)
         if person is not None:
-            services(request).explore_shown.add(person, task_id, datetime.now(UTC))
+            services(request).explore_exposure.add(person, task_id, datetime.now(UTC))
         return True
     return viewer_of(request).sees_all or task_id in _known_tasks(request)
 
@@ -182,7 +182,7 @@ def _tasks_of_explore(request: Request) -> set[str]:
 
 
 def _known_tasks(request: Request) -> set[str]:
-    return {task for number in _here(request) for task in services(request).explore_shown.known_to(number)}
+    return {task for number in _here(request) for task in services(request).explore_exposure.known_to(number)}
 
 
 def _here(request: Request) -> set[int]:

@@ -20,7 +20,7 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 def board_of(request: Request, name: str) -> Board:
     """The board of a name (HTTPException: 404 for an unknown name)."""
-    boards = services(request).explore_kept.boards()
+    boards = services(request).explore_results.boards()
     for board in boards:
         if board.name == name:
             return board
@@ -34,7 +34,7 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
-    kept = services(request).explore_kept
+    kept = services(request).explore_results
     boards = kept.boards()
     examples = services(request).examples
     is_example = examples.are_there and not boards and not board

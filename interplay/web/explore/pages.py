@@ -47,22 +47,22 @@ def explore_task(request: Request, name: str) -> Response:
     return render(
         request, "explore_task.html", "Explore",
         task=task, num_hops=instance.num_hops, graph=graph(instance) if inside else None, runs=runs,
-        proof=services(request).explore_kept.references().proofs.get(task.content_hash),
+        proof=services(request).explore_results.references().proofs.get(task.content_hash),
         is_on_offer=task.id in services(request).tasks,
     )  # fmt: skip
 
 
 @router.post("/explore/tasks/{name}/shown")
-def explore_shown(request: Request, name: str) -> Response:
+def explore_exposure(request: Request, name: str) -> Response:
     """Show a task from inside to who asks for it; it is kept that they were shown it."""
     instance, _ = _find(request, name)
-    services(request).explore_shown.add(current_participant(request), instance.task().id, datetime.now(UTC))
+    services(request).explore_exposure.add(current_participant(request), instance.task().id, datetime.now(UTC))
     return see_other(f"/explore/tasks/{name}")
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
     """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 for an unknown one)."""
-    results, _ = services(request).explore_kept.results()
+    results, _ = services(request).explore_results.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
     found = published.instances().get(f"explore/{name}") or next(
@@ -74,12 +74,12 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
 
 
 def _page(request: Request, name: str | None) -> Response:
-    suite, boards = explore_suite(request), services(request).explore_kept.boards()
+    suite, boards = explore_suite(request), services(request).explore_results.boards()
     examples = services(request).examples
     is_example = examples.are_there and not boards
     boards = boards or examples.boards(request)
     board = next((one for one in boards if name in (None, one.name)), None)
-    _, unreadable = services(request).explore_kept.results()
+    _, unreadable = services(request).explore_results.results()
     return render(
         request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
         oracle=ORACLE, sets=_sets(suite), is_example=is_example,

@@ -32,7 +32,7 @@ def find_run(request: Request, run: str) -> Run:
         HTTPException: 404 for an unknown run, or one that cannot be shown now (`check_not_judged`).
         RunError: If its file cannot be read.
     """
-    found = services(request).explore_kept.run(run)
+    found = services(request).explore_results.run(run)
     if found is None:
         raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
     episode = _episode(request, found)
@@ -56,7 +56,7 @@ def run_page(request: Request, run: str) -> Response:
     inside = may_know(request, result.task)
     settings = Settings(**found.header["settings"])
     board = next(
-        (one.name for one in services(request).explore_kept.boards() if one.table["key"] == result.settings), settings.label
+        (one.name for one in services(request).explore_results.boards() if one.table["key"] == result.settings), settings.label
     )
     return render(
         request, "explore_run.html", "Explore",
@@ -142,7 +142,7 @@ def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
 
 
 def _proof(request: Request, result: Result) -> str | None:
-    return services(request).explore_kept.references().proofs.get(result.task_hash)
+    return services(request).explore_results.references().proofs.get(result.task_hash)
 
 
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:

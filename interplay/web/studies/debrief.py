@@ -23,7 +23,7 @@ FEWEST_OTHERS = 5
 
 
 @dataclass(frozen=True)
-class Compared:
+class ScoreComparison:
     """One result of a visit beside those of others who played the same variant.
 
     Attributes:
@@ -38,7 +38,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DebriefView:
     """What the page shows.
 
     Attributes:
@@ -47,27 +47,27 @@ class Shown:
     """
 
     text: Debrief
-    compared: tuple[Compared, ...]
+    compared: tuple[ScoreComparison, ...]
     share: str
     scores: str
 
 
-def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> Shown | None:
+def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> DebriefView | None:
     """What somebody is told at the end of an open study; None where they are paid, or have done nothing."""
     if enrolment.channel not in UNPAID or enrolment.outcome not in ("done", "nothing_left"):
         return None
     share = study.page(str(request.base_url))
     variant = None if study.play is None or enrolment.variant is None else study.play.variant(enrolment.variant)
     task = None if variant is None else services(request).tasks.get(variant.task)
-    compared: tuple[Compared, ...] = ()
+    compared: tuple[ScoreComparison, ...] = ()
     scores = ""
     if variant is not None and task is not None and task in compared_tasks(request):
         compared = _compared(request, study.id, variant, task, enrolment.participant_id)
         scores = f"/scores/{task.id}"
-    return Shown(study.debrief or Debrief((study.summary,)), compared, share, scores)
+    return DebriefView(study.debrief or Debrief((study.summary,)), compared, share, scores)
 
 
-def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[Compared, ...]:
+def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[ScoreComparison, ...]:
     service = services(request).scores
     asked = [SCORE, *(name.partition(".")[0] for name in variant.treatment.statistics)]
     known = statistics_of(request, task)
@@ -82,5 +82,5 @@ def _compared(request: Request, study: str, variant: Variant, task: Task, person
         if len(others) >= FEWEST_OTHERS:
             is_whole = all(float(value).is_integer() for value in (*others, own))
             plot = histogram(bins(others, [own], is_whole=is_whole), own)
-        found.append(Compared(title, readable(own), standing(own, others, is_lower_better=is_lower_better), plot))
+        found.append(ScoreComparison(title, readable(own), standing(own, others, is_lower_better=is_lower_better), plot))
     return tuple(found)
