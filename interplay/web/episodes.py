@@ -17,7 +17,7 @@ from interplay.play.beside.films import LATER, NOW, FilmProgress
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode, RecordingError
 from interplay.web.agents.access import check_shown, may_know_players
-from interplay.web.explore.milestones import told
+from interplay.web.explore.milestones import task_document
 from interplay.web.http.identity import current_operator
 from interplay.web.services import services
 from interplay.web.videos import video_response
@@ -36,7 +36,7 @@ _NEVER = "no-store"
 @router.get("/api/tasks")
 def list_tasks(request: Request) -> list[dict[str, Any]]:
     """List all tasks with all their settings; of `explore` without those that build the scene."""
-    return [told(task) for suite in services(request).suites for task in suite.tasks]
+    return [task_document(task) for suite in services(request).suites for task in suite.tasks]
 
 
 @router.get("/api/episodes/{episode_id}")

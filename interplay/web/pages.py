@@ -29,7 +29,7 @@ from interplay.web.agents.access import (
     judged_now,
     may_know,
     may_know_players,
-    shown_to,
+    visible_episodes,
 )
 from interplay.web.http.identity import current_operator, known_participant
 from interplay.web.http.refusals import refusal
@@ -76,7 +76,7 @@ def health(request: Request) -> dict[str, Any]:
 def library(request: Request) -> Response:
     """The tasks, by suite."""
     _expect(request, next((task for task in services(request).tasks.values() if backends.of(task).must_load), None))
-    counts = episodes_by_task(services(request).archive.database, shown_to(request))
+    counts = episodes_by_task(services(request).archive.database, visible_episodes(request))
     server = services(request).play
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
     return render(
@@ -212,7 +212,7 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
     """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
     own, is_operator = known_participant(request), current_operator(request)
-    wanted = replace(shown_to(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
+    wanted = replace(visible_episodes(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
     shown = episode_page(services(request).archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731

@@ -138,7 +138,7 @@ def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
     for written, value in pairs:
         name = known.get(folded(written), written)
         if name in found and found[name] != value:
-            raise ArrivalError(f"the link names {shown(name)} twice, with different values\n{AGAIN}")
+            raise ArrivalError(f"the link names {quoted(name)} twice, with different values\n{AGAIN}")
         found[name] = value
     return found
 
@@ -173,15 +173,15 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
         raise ArrivalError(f"the link has no {name}\n{AGAIN}")
     if "{{%" in value or "%}}" in value:
         raise ArrivalError(
-            f"the link's {name} is still the placeholder {shown(value)}\n"
+            f"the link's {name} is still the placeholder {quoted(value)}\n"
             "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
         )
     if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
-        raise ArrivalError(f"the link's {name} is not an id: {shown(value)} (one looks like {example})\n{AGAIN}")
+        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (one looks like {example})\n{AGAIN}")
     return value
 
 
-def shown(value: str) -> str:
+def quoted(value: str) -> str:
     """Up to 40 characters of what a stranger sent, in quotes, safe on any page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))

@@ -20,8 +20,8 @@ from interplay.study.channels.base import (
     check_outcome,
     identifier,
     parameters,
+    quoted,
     refuse_strangers,
-    shown,
 )
 from interplay.study.errors import ArrivalError, StudyError
 
@@ -118,7 +118,7 @@ class MTurkChannel:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
         if origin not in self.submit_hosts:
             allowed = ", ".join(self.submit_hosts)
-            raise ArrivalError(f"the link would hand the work in at {shown(value)}, which is not one of {allowed}\n{AGAIN}")
+            raise ArrivalError(f"the link would hand the work in at {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
         return origin
 
 

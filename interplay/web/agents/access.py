@@ -62,7 +62,7 @@ def sees_waiting(request: Request) -> bool:
     return viewer_of(request).sees_all
 
 
-def shown_to(request: Request) -> EpisodeQuery:
+def visible_episodes(request: Request) -> EpisodeQuery:
     """Every episode that the visitor may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
     return EpisodeQuery(
         with_waiting=sees_waiting(request),

@@ -22,7 +22,7 @@ WAIT_S = 1.0
 """What is known so soon is sent at once."""
 
 
-def told(task: Task) -> dict[str, Any]:
+def task_document(task: Task) -> dict[str, Any]:
     """What programs and pages may know of a task: of an instance not how its scene is built, which would give it away."""
     document = task.to_json()
     if task.suite == "explore":
