@@ -97,11 +97,7 @@ class BanChange:
 
 
 class Bans:
-    """The bans of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The bans of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

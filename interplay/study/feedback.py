@@ -53,11 +53,7 @@ class Feedback:
 
 
 class FeedbackBox:
-    """What was written on the pages of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """What was written on the pages of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

@@ -30,7 +30,6 @@ class StudyNumbers:
     """A study at a glance.
 
     Attributes:
-        pause: None where it is not paused.
         outcomes: How visits ended -> how many; `working` for those that have not.
         today: Likewise, of the visits of the last 24 hours.
         stands: Of a study of play: how far each variant is.
@@ -105,11 +104,7 @@ class RaffleResult:
 
 
 class Overview:
-    """The studies of one database in numbers.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The studies of one database in numbers."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

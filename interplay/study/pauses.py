@@ -27,11 +27,7 @@ class PauseState:
 
 
 class Pauses:
-    """The pauses of one database; whatever process asks reads them there.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The pauses of one database; whatever process asks reads them there."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

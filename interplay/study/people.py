@@ -10,11 +10,7 @@ from interplay.store.participants import add_participant, participant_by_key
 
 
 class People:
-    """The participants of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The participants of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

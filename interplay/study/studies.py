@@ -90,11 +90,7 @@ class Part:
 
 
 class Studies:
-    """The studies of one database; safe to share between threads, and with other processes on the same database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The studies of one database; safe to share between threads, and with other processes on the same database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

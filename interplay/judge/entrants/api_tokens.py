@@ -26,11 +26,7 @@ def check_token(name: str, scope: str) -> tokens.Scope:
 
 
 class ApiTokens:
-    """The API tokens of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The API tokens of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

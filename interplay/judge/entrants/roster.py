@@ -137,11 +137,7 @@ class Said(NamedTuple):
 
 
 class Roster:
-    """The entrants of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The entrants of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

@@ -15,11 +15,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Candidates:
-    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes.
-
-    Args:
-        suites: Tasks on offer; the built-in ones when not given.
-    """
+    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes."""
 
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)

@@ -74,7 +74,6 @@ def import_answers(
         name: What the set is called here; judges become `name/worker`.
         banned: JSON list of `{"workerId": ...}`: their answers are kept and do not count.
         videos: `videos/<agent>/<task>/seed_<n>.mp4`, as in `uploads.add_agent`; without them nothing new can be shown.
-        suites: Tasks on offer; the built-in ones when not given.
     Returns:
         The report, as written to `imports/<name>-report.json` of the data folder; see `report.import_report`.
     Raises:

@@ -94,7 +94,6 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
 
     Args:
         names: Every spelling of a task -> task, `video_folder.task_names`.
-        source: Name of the file, for errors.
     Raises:
         DatasetError: If it is not a list.
     """

@@ -77,7 +77,6 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
 
     Args:
         name: What the set is called here, as a study is: `interplay learn reward --study NAME`; judges become `NAME/judge`.
-        source: Name of the file, for errors.
     Returns:
         `imported`, `there_before`, and `dropped`, reason -> how many.
     Raises:

@@ -73,9 +73,7 @@ class Judging:
     """The judging room over one archive; safe to share between threads, and with other processes on the same database.
 
     Args:
-        archive: Episodes' videos and the database.
         rng: Draws tasks, checks, sides and ties.
-        clock: The time now, UTC; the machine's if not given.
         monotonic: Seconds that never go back, which is what judges are timed by; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.

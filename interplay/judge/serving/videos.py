@@ -53,7 +53,6 @@ class Videos:
     """Finds the videos of matches; safe to share between threads.
 
     Args:
-        archive: Episodes' videos and the database.
         want: Called with the id of each episode whose video is needed and not there.
     """
 

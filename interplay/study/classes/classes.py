@@ -92,7 +92,6 @@ class Classes:
     """The classes of one database; safe to share between threads.
 
     Args:
-        clock: The time now, UTC; the machine's if not given.
         rng: Draws nicknames that are offered. Codes are drawn from the machine's own source, as they are secrets.
     """
 

@@ -24,7 +24,6 @@ class Explanation:
         earned: What the rules make of these games, computed again now.
         is_final: Whether the games are those that were written down when the visit ended; else they are as of now.
         agrees: Whether what was written down then is what is computed now.
-        lines: The ledger of this visit, in order.
         reward_cents, bonus_cents: What is owed, top-ups to an hourly target left out.
         sent_cents: What the ledger says was sent.
     """
@@ -83,7 +82,6 @@ def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit
 
     Args:
         study: The version that the person agreed to.
-        lines: The ledger of this visit, in order.
         visit: As the catalogue has it now; None in a study of comparisons.
     """
     written = next((line for line in lines if line.kind == "earned"), None)

@@ -174,7 +174,6 @@ def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], 
     Args:
         visits: All finished visits of this person, as they are now.
         events: The ledger of these visits, in order, as it is now.
-        repeats_safely: As the payer says.
     """
     if any(event.request == payment.request and event.state == "sent" for event in events):
         return Sent(payment, "sent", "another run has paid it in the meantime")
@@ -199,7 +198,6 @@ def send(
     """Send one payment, and write each step down before the next.
 
     Args:
-        reason: Read by who gets a bonus.
         claim: Adds the line `planned` and has kept it when it returns None; or says why the payment must not go out
             (`refusal`). Of two runs that claim one payment which cannot be repeated safely, one gets it.
         write: Adds another line to the ledger, and has kept it when it returns.

@@ -73,11 +73,7 @@ class Drawn:
 
 
 class Payroll:
-    """The pay ledger of one database; several runs at once pay everybody once.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The pay ledger of one database; several runs at once pay everybody once."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -117,8 +113,6 @@ class Payroll:
     def send(self, bill: Bill, payer: Payer, *, reason: str) -> Iterator[Sent]:
         """Send one payment after the other; every line of the ledger is committed before the next step.
 
-        Args:
-            reason: Read by who gets a bonus.
         Returns:
             What became of each payment, in their order. A refusal by the platform is a result, not an error.
         """
@@ -136,8 +130,6 @@ class Payroll:
 
         Checks, while nobody else can write, that this person is still owed it (`ledger.refusal`).
 
-        Args:
-            repeats_safely: As the payer says.
         Returns:
             None once the line is written; else why the payment must not go out, and nothing is written.
         """

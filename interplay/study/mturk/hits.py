@@ -38,11 +38,7 @@ class MadeHit:
 
 
 class Hits:
-    """The HITs of the studies of one database; several runs at once make each HIT once.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The HITs of the studies of one database; several runs at once make each HIT once."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

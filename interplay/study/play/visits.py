@@ -64,7 +64,6 @@ class Visits:
     """The visits of the studies of play of one database.
 
     Args:
-        clock: The time now, UTC; the machine's if not given.
         rng: Decides between variants that lack equally much.
     """
 

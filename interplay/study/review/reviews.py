@@ -109,11 +109,7 @@ class Review:
 
 
 class Reviews:
-    """The reviews of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The reviews of one database."""
 
     def __init__(self, database: Database, studies: Studies, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database

@@ -36,7 +36,6 @@ def refusal(
 
     Args:
         code: Where something finer is known than the status says.
-        more: Further fields of the document.
     """
     if status == 401:
         headers = {"WWW-Authenticate": "Bearer"} | (headers or {})
