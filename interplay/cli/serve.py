@@ -302,7 +302,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
 
     root = play.archive.root
     port = listener.getsockname()[1]
-    name = f"[{host}]" if ":" in host else host
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     class Server(uvicorn.Server):
         """Stops play before it closes the sockets, so that players read how their episode ended."""
@@ -311,7 +311,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
             await super().startup(sockets)
             if not self.should_exit:
                 threading.Thread(target=application.state.services.judging.warm_up, name="ratings", daemon=True).start()
-                print(f"Interplay is at http://{name}:{port}  (data: {root}; stop with Ctrl-C)", flush=True)
+                print(f"Interplay is at {address}  (data: {root}; stop with Ctrl-C)", flush=True)
                 if not is_loopback(host):
                     _say_who_gets_in(host, port, hosts, root / OPERATOR_FILE)
 

@@ -318,10 +318,10 @@ def test_programs_read_the_own_place_among_the_high_scores(app, archive, client)
     assert client.get("/api/scores/together/cooperative_pong").status_code == 404
     nothing = {"task": "atari/qbert", "title": "Score", "own": None, "num_unchecked": 0}
     assert client.get("/api/scores/atari/qbert").json() == nothing
-    own = People(archive.database).find_or_add("own key")
+    own, other = (People(archive.database).find_or_add(key) for key in ("own key", "other"))
     client.cookies[COOKIE] = sign(app, "own key")
     with archive.database.write() as session:
-        for person, score in ((own, 1500.0), (People(archive.database).find_or_add("other"), 2000.0)):
+        for person, score in ((own, 1500.0), (other, 2000.0)):
             add_game(session, qbert, {person: score}, at=NOW)
     found = client.get("/api/scores/atari/qbert").json()
     assert found["own"] == {"value": "1,500", "others": 1, "percentile": 0, "rank": 2}
