@@ -125,23 +125,23 @@ def main() -> None:
 def _forget_everything() -> None:
     """Let each request compute what it needs from the database."""
     from interplay.judge.pairing.candidates import Candidates
-    from interplay.judge.ratings.carried import CarriedOn
+    from interplay.judge.ratings.incremental import Incremental
 
-    current, of_task = CarriedOn.current, Candidates.of_task
+    current, of_task = Incremental.current, Candidates.of_task
 
-    def made_anew(self: CarriedOn[Any], session: Any) -> Any:
+    def made_anew(self: Incremental[Any], session: Any) -> Any:
         self.forget()
         return current(self, session)
 
-    def nothing_kept(self: CarriedOn[Any], session: Any) -> None:
+    def nothing_kept(self: Incremental[Any], session: Any) -> None:
         return None
 
     def read_anew(self: Candidates, session: Any, task: str) -> Any:
         self._candidates.clear()
         return of_task(self, session, task)
 
-    CarriedOn.news = nothing_kept
-    CarriedOn.current = made_anew
+    Incremental.news = nothing_kept
+    Incremental.current = made_anew
     Candidates.of_task = read_anew
 
 

@@ -31,15 +31,15 @@ from interplay.agents.evaluate import evaluate
 from interplay.cli.common import stage_bars
 from interplay.judge import Judging, Rules
 from interplay.judge.segments.clips import clip_of_segment
-from interplay.judge.segments.opening import SegmentStudies
+from interplay.judge.segments.studies import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
 from interplay.learn.benchmark.running import Report, run_benchmark
 from interplay.learn.reward.fitting import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
 from interplay.store import judging as store
-from interplay.store import studies
 from interplay.store.judging import SegmentRow
+from interplay.store.study import studies
 from interplay.tasks import Task, find
 from interplay.testing import add_answers, answer_values, match_values
 

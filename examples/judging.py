@@ -14,8 +14,8 @@ from interplay.agents.evaluate import evaluate
 from interplay.judge import Judging, ScriptedJudge
 from interplay.judge.ratings.ratings import comparison
 from interplay.rank.leaderboards import Resampling, boards
-from interplay.store import bans
 from interplay.store import judging as store
+from interplay.store.judging import bans
 
 task = tasks.find("atari/breakout")
 rng = np.random.default_rng(0)

@@ -1,6 +1,12 @@
-"""How numbers of things are said."""
+"""Numbers of things in words, and what of a text can be seen."""
 
 from __future__ import annotations
+
+import re
+import unicodedata
+
+# They show nothing, though Unicode files them under letters, signs and marks: fillers, joiners, variation selectors.
+BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 def amount(number: int, noun: str, plural: str | None = None) -> str:
@@ -10,3 +16,18 @@ def amount(number: int, noun: str, plural: str | None = None) -> str:
     ('1 episode', '1,200 episodes', '0 addresses')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def num_visible_chars(text: str) -> int:
+    """How many characters of a text can be seen: runs of space count as one, and so do the marks over a letter.
+
+    >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
+    (5, 2)
+    """
+    seen = (char for char in BLANK.sub("", text) if unicodedata.category(char)[0] != "C" or char.isspace())
+    num, was_mark = 0, False
+    for char in " ".join("".join(seen).split()):
+        is_mark = unicodedata.category(char) in ("Mn", "Me")
+        num += not (is_mark and was_mark)
+        was_mark = is_mark
+    return num

@@ -131,8 +131,8 @@ HIDDEN_IMPORTS = {
     ("record.sealed", "record.video"): _FILMS,
     ("record.verify", "record.video"): _FILMS,
     ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
-    ("cli.rank", "cli.rank_document"): "brings the arithmetic, which `--help` need not load",
-    ("cli.rank", "cli.rank_tables"): "brings the arithmetic, which `--help` need not load",
+    ("cli.rank.__init__", "cli.rank.document"): "brings the arithmetic, which `--help` need not load",
+    ("cli.rank.__init__", "cli.rank.tables"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "runs in every program that imports gymnasium",
     ("envs.gymnasium_ids", "envs.voxel.__init__"): "runs in every program that imports gymnasium",
 }

@@ -48,7 +48,6 @@ def bench(
 
 
 def _list(folder: Path, *, as_json: bool) -> None:
-    """Every measurement with the first line of what it says about itself."""
     found = {name: _first_line(folder / f"{name}.py") for name in benches(folder)}
     emit(
         [{"bench": name, "measures": line} for name, line in found.items()],
@@ -58,7 +57,6 @@ def _list(folder: Path, *, as_json: bool) -> None:
 
 
 def _first_line(path: Path) -> str:
-    """Of a module's docstring."""
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return docstring.partition("\n")[0]
 

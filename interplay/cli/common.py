@@ -80,9 +80,9 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     """The archive of `--data` and `--database`.
 
     Args:
-        must_exist: For verbs that only read: they make no data folder, and change nothing in a folder that is none.
+        must_exist: For verbs that only read: they make no data folder, and change nothing in another folder.
     Raises:
-        InterplayError: If it must be a data folder and is none, or cannot be used.
+        InterplayError: If it must be a data folder and is not, or cannot be used.
     """
     import interplay.record
 
@@ -185,7 +185,6 @@ def seeds_of(text: str, task: Task) -> list[int]:
 
 
 def choose_seed(seed: int | None) -> int:
-    """The given seed, or a fresh one."""
     return secrets.randbelow(2**31) if seed is None else seed
 
 
@@ -217,7 +216,6 @@ def printable(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for the few types results hold beyond JSON's own."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if isinstance(value, datetime.datetime):
@@ -248,7 +246,6 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str |
 
 
 def _long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None) -> str:
-    """As rich draws it where there is room for every column."""
     cells = [
         [name.lstrip("#") for name in headers],
         *([printable(str(cell)).replace("\n", " ") for cell in row] for row in rows),
@@ -310,7 +307,6 @@ class Lines:
     def add_task(
         self, description: str, *, total: float | None = 100.0, completed: float = 0.0, visible: bool = True
     ) -> TaskID:
-        """One more thing that is done."""
         with self._lock:
             self._jobs.append(_Job(description, total, completed, visible, time.monotonic()))
             return TaskID(len(self._jobs) - 1)
@@ -325,7 +321,6 @@ class Lines:
                 setattr(job, name, value)
 
     def advance(self, task: TaskID, advance: float = 1) -> None:
-        """So much more is done."""
         with self._lock:
             self._jobs[task].completed += advance
 
@@ -345,13 +340,12 @@ class Lines:
         self._tell()
 
     def _tell(self) -> None:
-        """A line for each thing that goes on, or was done since the last time."""
         with self._lock:
             jobs = [job for job in self._jobs if job.visible and not job.is_told]
             lines = [self._line(job) for job in jobs]
             for job in jobs:
                 job.is_told = job.total is not None and job.completed >= job.total
-        with suppress(OSError, ValueError):  # whoever read this has gone
+        with suppress(OSError, ValueError):  # the reader has gone
             for line in lines:
                 print(line, file=sys.stderr, flush=True)
 

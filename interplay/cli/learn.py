@@ -109,7 +109,6 @@ def _shown(default: Any) -> str:
 
 
 def _value(hint: Any, value: Any, name: str) -> Any:
-    """An option's value as its setting takes it."""
     if get_origin(hint) is not tuple:
         return value
     if get_args(hint)[0] is str:
@@ -136,7 +135,6 @@ def _learn(
     preset: str | None = None,
     fast: bool = False,
 ) -> None:
-    """Train by `train` or `practise`, show how it goes, and say what came of it."""
     archive = open_archive(data, database, must_exist=not config_class.learns_by_playing)
     settings = _settings(
         config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
@@ -172,7 +170,6 @@ def _learn_reward(
     database: str | None,
     as_json: bool,
 ) -> None:
-    """Learn a reward as asked, show how it goes, and say what it is worth."""
     from interplay.learn.reward.fitting import fit
     from interplay.learn.reward.pairs import asked_segments
     from interplay.learn.reward.storage import reward_folder
@@ -205,7 +202,6 @@ def _learn_dagger(
     preset: str | None = None,
     fast: bool = False,
 ) -> None:
-    """Learn in rounds as asked, show how far they are, and say what came of them."""
     from rich.console import Group
 
     from interplay.learn.dagger import dagger
@@ -254,7 +250,7 @@ def _settings(
     preset: str | None = None,
     fast: bool = False,
 ) -> Config:
-    """The settings of a run from its options, and those of the run that it goes on from or repeats."""
+    """The settings of a run from its options, and those of the run that it continues or repeats."""
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
     if config is not None and (fast or preset is not None):
@@ -278,7 +274,6 @@ def _settings(
 
 
 def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
-    """Train, showing how far it is."""
     with progress() as bar:
         plays = settings.learns_by_playing
         reading = bar.add_task("beginning to play" if plays else "reading episodes", total=None)
@@ -305,7 +300,6 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out
 
 @contextmanager
 def _said_when_stopped(text: Callable[[], str]) -> Iterator[None]:
-    """Say something at Ctrl-C, beside the exit status."""
     try:
         yield
     except KeyboardInterrupt:
@@ -315,8 +309,6 @@ def _said_when_stopped(text: Callable[[], str]) -> Iterator[None]:
 
 @contextmanager
 def _stoppable(folder: Path, settings: RunConfig, place: str) -> Iterator[None]:
-    """Say at Ctrl-C what is kept of a run, and how to go on."""
-
     def text() -> str:
         for name, what in (("model.json", "policy"), ("reward.json", "reward")):
             if (folder / name).exists():  # written last; curves are drawn afterwards
@@ -335,7 +327,6 @@ def _stoppable(folder: Path, settings: RunConfig, place: str) -> Iterator[None]:
 
 
 def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
-    """What was learned, what it is worth, and what to do next."""
     found = result.description
     lines = [f"{name}: a reward from {found['answers']} answers about {found['games']} games, in {result.seconds:.0f} s."]
     if found["answers_left_out"]:
@@ -362,7 +353,6 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
 
 
 def _summary(name: str, settings: Any, result: TrainingResult, place: str) -> str:
-    """What was learned and what to do next."""
     lines = [
         f"{name}: {amount(result.updates, 'update')} in {result.seconds:.0f} s on {amount(result.num_decisions, 'decision')} "
         f"of {amount(result.num_episodes, 'episode')}.",
@@ -424,13 +414,11 @@ def benchmark(
 
 
 def _benchmark_kept(file: Path, jobs: int | None, place: str) -> str:
-    """What is said at Ctrl-C."""
     again = f"interplay learn benchmark {file}{'' if jobs is None else f' --jobs {jobs}'}{place}"
     return f"Stopped: finished runs and checkpoints are kept. Continue:  {again}"
 
 
 def _benchmark_text(results: Results, place: str) -> Any:
-    """Aggregates of each algorithm, best first."""
     from rich.console import Group
 
     from interplay.learn.benchmark.scores import AGGREGATES

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.cli.study.opened import local_address
+from interplay.cli.study.common import local_address
 
 app = typer.Typer(help="Games that are played now.  Try:  interplay live list", no_args_is_help=True)
 
@@ -69,7 +69,7 @@ def pause(
 
     Try:  interplay live pause --note "We are back at 14:00 UTC."
     """
-    from interplay.study.pausing import Pauses
+    from interplay.study.pauses import Pauses
 
     Pauses(open_archive(data, database, must_exist=True).database).pause(note=note)
     text = f"No new game begins. Go on:  interplay live resume{place_options(data, database)}"
@@ -82,7 +82,7 @@ def resume(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
     Try:  interplay live resume
     """
-    from interplay.study.pausing import Pauses
+    from interplay.study.pauses import Pauses
 
     Pauses(open_archive(data, database, must_exist=True).database).resume()
     emit({"paused": False}, as_json=as_json, text="New games may begin.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,6 +29,9 @@ from interplay.explore.instance import load
 from interplay.explore.published import file_of
 from interplay.tasks import Task, find
 from interplay.wording import amount
+
+if TYPE_CHECKING:
+    from interplay.record import Episode
 
 app = typer.Typer(add_completion=False)
 
@@ -92,86 +96,76 @@ def play(
         )
     if out is not None:
         write_rollouts(archive, episodes, out)
-    mean_return = sum(episode.total_reward for episode in episodes) / len(episodes)
     returns = [{held.seat: held.total_reward for held in episode.seats} for episode in episodes]
-    several = len(task.seats) > 1
     passed = [episode.statistics.get(OUTCOME_CHECK_SUCCESS) for episode in episodes]  # None where nothing can tell
-    checked = any(one is not None for one in passed)
-    emit(
-        {
-            "task": task.id,
-            "agent": agent,
-            "seats": dict.fromkeys(task.seats, playing) if isinstance(playing, str) else playing,
-            "seed": drawn,
-            "mean_return": mean_return,
-            "episodes": [
-                {
-                    "episode": episode.id,
-                    "seed": episode.seed,
-                    "total_reward": episode.total_reward,
-                    "returns": earned,
-                    "num_steps": episode.num_steps,
-                    "outcome": episode.outcome,
-                    "outcome_check": episode.outcome_check,
-                    "video": str(archive.video_path(episode.id)) if video else None,
-                }
-                for episode, earned in zip(episodes, returns, strict=True)
-            ],
-        },
-        as_json=as_json,
-        text=table(
-            [
-                "episode",
-                "#seed",
-                *(f"#return {seat}" if several else "#return" for seat in task.seats),
-                "#steps",
-                "outcome",
-                *(["check"] if checked else []),
-            ],
-            [
-                (
-                    episode.id,
-                    episode.seed,
-                    *(f"{earned[seat]:g}" for seat in task.seats),
-                    episode.num_steps,
-                    episode.outcome,
-                    *(["" if one is None else "passed" if one else "failed"] if checked else []),
-                )
-                for episode, earned, one in zip(episodes, returns, passed, strict=True)
-            ],
-        ),
-    )
-    if not as_json:
-        where = f", videos in {archive.root / 'media' if out is None else out}" if video else ""
-        place = place_options(data, database)
-        next_command = f"interplay episodes list{place}"
-        served = video and task.suite != "explore"
-        if served and set(chosen) <= set(task.held_out_seeds) and (isinstance(playing, str) or len({*playing.values()}) == 1):
-            path, colon, _ = task_id.rpartition(":")
-            suite = suite_options([Path(path)] if colon else None)
-            next_command = f"interplay serve{place}{suite}   (judge it in the browser)"
-        means = ", ".join(
-            f"{seat} {sum(earned[seat] for earned in returns) / len(returns):g}" if several else f"{mean_return:g}"
-            for seat in task.seats
+    document = {
+        "task": task.id,
+        "agent": agent,
+        "seats": dict.fromkeys(task.seats, playing) if isinstance(playing, str) else playing,
+        "seed": drawn,
+        "mean_return": _mean([episode.total_reward for episode in episodes]),
+        "episodes": [
+            {
+                "episode": episode.id,
+                "seed": episode.seed,
+                "total_reward": episode.total_reward,
+                "returns": earned,
+                "num_steps": episode.num_steps,
+                "outcome": episode.outcome,
+                "outcome_check": episode.outcome_check,
+                "video": str(archive.video_path(episode.id)) if video else None,
+            }
+            for episode, earned in zip(episodes, returns, strict=True)
+        ],
+    }
+    emit(document, as_json=as_json, text=_table(task, episodes, returns, passed))
+    if as_json:
+        return
+    where = f", videos in {archive.root / 'media' if out is None else out}" if video else ""
+    place = place_options(data, database)
+    next_command = f"interplay episodes list{place}"
+    can_be_judged = video and task.suite != "explore" and set(chosen) <= set(task.held_out_seeds)
+    if can_be_judged and (isinstance(playing, str) or len({*playing.values()}) == 1):
+        path, colon, _ = task_id.rpartition(":")
+        suite = suite_options([Path(path)] if colon else None)
+        next_command = f"interplay serve{place}{suite}   (judge it in the browser)"
+    several = len(task.seats) > 1
+    means = [f"{f'{seat} ' if several else ''}{_mean([one[seat] for one in returns]):g}" for seat in task.seats]
+    lines = [f"\nMean return {', '.join(means)} over {amount(len(episodes), 'episode')} (--seed {drawn}){where}."]
+    if any(one is not None for one in passed):
+        lines.append(f"Outcome check: {sum(map(bool, passed))} of {len(episodes)} passed.")
+    if num_old := sum(episode.created_at < begun for episode in episodes):
+        lines.append(f"{num_old} of them were there already; --again plays their seeds anew.")
+    emit(None, as_json=False, text="\n".join([*lines, f"Next:  {next_command}"]))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _table(task: Task, episodes: Sequence[Episode], returns: Sequence[dict[str, float]], passed: Sequence[Any]) -> Any:
+    several, checked = len(task.seats) > 1, any(one is not None for one in passed)
+    returned = [f"#return {seat}" if several else "#return" for seat in task.seats]
+    rows = [
+        (
+            episode.id,
+            episode.seed,
+            *(f"{earned[seat]:g}" for seat in task.seats),
+            episode.num_steps,
+            episode.outcome,
+            *(["" if one is None else "passed" if one else "failed"] if checked else []),
         )
-        emit(
-            None, as_json=False, text=f"\nMean return {means} over {amount(len(episodes), 'episode')} (--seed {drawn}){where}."
-        )
-        if checked:
-            emit(None, as_json=False, text=f"Outcome check: {sum(map(bool, passed))} of {len(episodes)} passed.")
-        if num_kept := sum(episode.created_at < begun for episode in episodes):
-            emit(None, as_json=False, text=f"{num_kept} of them were there already; --again plays their seeds anew.")
-        emit(None, as_json=False, text=f"Next:  {next_command}")
+        for episode, earned, one in zip(episodes, returns, passed, strict=True)
+    ]
+    return table(["episode", "#seed", *returned, "#steps", "outcome", *(["check"] if checked else [])], rows)
 
 
 def _task(text: str) -> Task:
-    """The task that an argument names."""
     file = file_of(text)
     return load(file).task() if file.suffix == ".json" else find(text)
 
 
 def _seats(agent: str | None, seats: list[str] | None) -> str | dict[str, str]:
-    """Who plays: one agent in every seat, or seat -> agent."""
     if (agent is None) == (not seats):
         raise typer.BadParameter("give --agent A, or --seat NAME=A for each seat of the task")
     if agent is not None:

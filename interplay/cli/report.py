@@ -247,13 +247,11 @@ def offline(
 
 
 def _finish(made: Report, folder: Path, as_json: bool) -> None:
-    """Write a report and say where it is."""
     written = _write(made, folder)
     emit(made.to_json() | {"files": [str(path) for path in written]}, as_json=as_json, text=_report_text(made, written))
 
 
 def _require_data(data: Path, database: str | None, nothing: str, begin: str) -> None:
-    """Refuse a folder without a database: it would be made, and be empty."""
     if database is None and not (data / "interplay.db").exists():
         raise InterplayError(f"{nothing} in {data}: it holds no interplay.db\nName the folder with --data, or {begin}")
 
@@ -268,7 +266,6 @@ def _names(agents: str | None) -> list[str] | None:
 
 
 def _bedd_report(data: Path, database: str | None, agents: list[str] | None, recordings: Path | None, seed: int) -> Report:
-    """The report of an archive's answers and demonstrations."""
     _require_data(data, database, "no answers", "test counts with --counts, or begin with:  interplay judge import --help")
     from interplay.report.bedd.report import database_report
 
@@ -301,7 +298,6 @@ def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], s
 
 
 def _write(made: Report, folder: Path) -> Any:
-    """Save it, saying what is being made."""
     from interplay.report.write import write_report
 
     with progress(counts=False) as bar:
@@ -315,14 +311,12 @@ def _write(made: Report, folder: Path) -> Any:
 
 
 def _report_text(made: Report, written: Any) -> str:
-    """What was made, in a few lines."""
     lines = [", ".join(f"{name}: {value}" for name, value in made.facts), ""]
     lines += [f"wrote {path}" for path in written]
     return "\n".join([*lines, "", f"Open it:  {written.html.resolve().as_uri()}"])
 
 
 def _counts_text(tested: CountsReport) -> Any:
-    """Tables for people, the paper's numbers beside ours."""
     from rich.console import Group
 
     parts: list[Any] = []

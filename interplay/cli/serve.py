@@ -10,6 +10,7 @@ import logging
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,11 +23,14 @@ from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, Data
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from interplay.judge import Rules
+    from interplay.play.server import PlayServer
     from interplay.record import Archive
     from interplay.statistics import StatisticSpec
     from interplay.tasks import Suite
-    from interplay.web.security import Hosts
+    from interplay.web.http.security import Hosts
 
 log = logging.getLogger("interplay.cli")
 DEFAULT_MAX_VIDEO_MB = 500
@@ -38,6 +42,59 @@ class ServedAlreadyError(InterplayError):
 
 
 app = typer.Typer(add_completion=False)
+
+_MaxWorlds = Annotated[
+    int | None,
+    typer.Option(
+        "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
+    ),
+]
+_MaxDrawnGames = Annotated[
+    int | None,
+    typer.Option(
+        "--max-drawn-games", min=1, help="Block worlds at once that players' browsers draw; default: twelve per core."
+    ),
+]
+_HeldOutShare = Annotated[
+    float | None,
+    typer.Option(
+        "--held-out-share",
+        min=0.0,
+        max=1.0,
+        help="Share of people's games on held-out seeds, which may be compared if the player agrees; of every task. "
+        "Default: what each task says, or 0.25.",
+    ),
+]
+_Partners = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--partner",
+        metavar="TASK=AGENT",
+        help="The agent that plays in this task for a person who has left; 'none' for nobody; may be repeated. Default: "
+        "the scripted player of the task, if there is one.",
+    ),
+]
+_PartnerAfter = Annotated[
+    float | None,
+    typer.Option(
+        "--partner-after",
+        min=0.0,
+        metavar="SECONDS",
+        help="How long a player waits for other people before they may choose to play with an agent; default: 60.",
+    ),
+]
+_Statistics = Annotated[
+    list[str] | None,
+    typer.Option("--statistic", help="A statistic to compute in every game: a name, or module:factory; may be repeated."),
+]
+_AllowedHosts = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", help="Another host name of this server, for example behind a proxy; may be repeated."),
+]
+_OpenRoom = Annotated[
+    Path | None,
+    typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
+]
 
 
 @app.command()
@@ -52,61 +109,17 @@ def serve(
     max_video_mb: Annotated[
         int, typer.Option("--max-video-mb", help="The largest video that may be uploaded, in units of 1,048,576 bytes.")
     ] = DEFAULT_MAX_VIDEO_MB,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", help="Another host name of this server, for example behind a proxy; may be repeated."),
-    ] = None,
-    max_worlds: Annotated[
-        int | None,
-        typer.Option(
-            "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
-        ),
-    ] = None,
-    max_drawn_games: Annotated[
-        int | None,
-        typer.Option(
-            "--max-drawn-games", min=1, help="Block worlds at once that players' browsers draw; default: twelve per core."
-        ),
-    ] = None,
+    allow_host: _AllowedHosts = None,
+    max_worlds: _MaxWorlds = None,
+    max_drawn_games: _MaxDrawnGames = None,
     max_seats: Annotated[
         int | None, typer.Option("--max-seats", min=1, help="Games that one address may have open at once; default: 64.")
     ] = None,
-    held_out_share: Annotated[
-        float | None,
-        typer.Option(
-            "--held-out-share",
-            min=0.0,
-            max=1.0,
-            help="Share of people's games on held-out seeds, which may be compared if the player agrees; of every task. "
-            "Default: what each task says, or 0.25.",
-        ),
-    ] = None,
-    statistic: Annotated[
-        list[str] | None,
-        typer.Option("--statistic", help="A statistic to compute in every game: a name, or module:factory; may be repeated."),
-    ] = None,
-    partner: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--partner",
-            metavar="TASK=AGENT",
-            help="The agent that plays in this task for a person who has left; 'none' for nobody; may be repeated. Default: "
-            "the scripted player of the task, if there is one.",
-        ),
-    ] = None,
-    partner_after: Annotated[
-        float | None,
-        typer.Option(
-            "--partner-after",
-            min=0.0,
-            metavar="SECONDS",
-            help="How long a player waits for other people before they may choose to play with an agent; default: 60.",
-        ),
-    ] = None,
-    open_room: Annotated[
-        Path | None,
-        typer.Option("--open-room", help="A TOML file; its table [judging] sets the rules of the open room at /judge."),
-    ] = None,
+    held_out_share: _HeldOutShare = None,
+    statistic: _Statistics = None,
+    partner: _Partners = None,
+    partner_after: _PartnerAfter = None,
+    open_room: _OpenRoom = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -120,9 +133,7 @@ def serve(
     starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
 
     from interplay.play.connections.sockets import listen
-    from interplay.starter import EXAMPLES
-    from interplay.web.agents.uploads import remove_unfinished
-    from interplay.web.security import Hosts
+    from interplay.web.http.security import Hosts
 
     try:
         hosts = Hosts.of(host, allow_host or ())
@@ -136,7 +147,15 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
-    listener = listen(host, port)  # before the data folder: a taken port must be told at once
+    listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
+    from interplay.play.connections.tokens import operator_token, server_secret
+    from interplay.play.games.for_study import PARTNER_AFTER_S
+    from interplay.play.limits import MAX_SEATS_OF_ADDRESS
+    from interplay.play.server import PlayServer
+    from interplay.starter import EXAMPLES
+    from interplay.web.agents.uploads import remove_unfinished
+    from interplay.web.app import create_app
+
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database)
     keep_lands(data)
@@ -147,23 +166,25 @@ def serve(
             (archive.root / EXAMPLES).unlink(missing_ok=True)
         else:
             _enter_starter_set(archive, suites)
-        _serve(
+        secret = server_secret(archive.root)
+        operator_token(archive.root)
+        play = PlayServer(
             archive,
-            listener,
-            suites=suites,
+            secret=secret,
             num_workers=workers,
-            host=host,
-            hosts=hosts,
+            suites=suites,
             max_worlds=max_worlds,
             max_drawn_games=max_drawn_games,
-            max_seats=max_seats,
+            max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
             held_out_share=held_out_share,
             partners=partners,
-            partner_after_s=partner_after,
-            max_video_bytes=max_video_mb * 2**20,
-            open_room=rules,
-            verbose=verbose,
+            partner_after_s=PARTNER_AFTER_S if partner_after is None else partner_after,
         )
+        application = create_app(
+            archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_mb * 2**20, hosts=hosts, open_room=rules
+        )
+        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
+        archive.close()
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
@@ -245,7 +266,7 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Take the tokens of people's part in a study out of addresses that are logged: whoever has one acts as them."""
+    """Take the tokens of people's part in a study out of addresses that are logged: everybody who has one acts as them."""
     if isinstance(record.args, tuple):
         record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
@@ -260,7 +281,7 @@ def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
 Anybody who reaches port {port} of this machine may play, judge and take part in studies.
 Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
 with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
-Whoever has the token in {token} is the operator and may do everything: keep that file to yourself.
+Anybody who has the token in {token} is the operator and may do everything: keep that file to yourself.
 It answers to these names only: {shown}. More of them: --allow-host NAME
 """,
         file=sys.stderr,
@@ -268,25 +289,7 @@ It answers to these names only: {shown}. More of them: --allow-host NAME
     )
 
 
-def _serve(
-    archive: Archive,
-    listener,
-    *,
-    suites,
-    num_workers: int | None,
-    host: str,
-    hosts: Hosts,
-    max_worlds: int | None,
-    max_drawn_games: int | None,
-    max_seats: int | None,
-    held_out_share: float | None,
-    partners: dict[str, str],
-    partner_after_s: float | None,
-    max_video_bytes: int,
-    open_room: Rules | None,
-    verbose: bool,
-) -> None:
-    """Run until a signal comes."""
+def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, host: str, hosts: Hosts, verbose: bool) -> None:
     import asyncio
 
     import uvicorn
@@ -294,32 +297,12 @@ def _serve(
 
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
-    from interplay.play.connections.tokens import OPERATOR_FILE, operator_token, server_secret
-    from interplay.play.games.for_study import PARTNER_AFTER_S
-    from interplay.play.limits import MAX_SEATS_OF_ADDRESS
-    from interplay.play.server import PlayServer
-    from interplay.web.app import create_app
-    from interplay.web.security import is_loopback
+    from interplay.play.connections.tokens import OPERATOR_FILE
+    from interplay.web.http.security import is_loopback
 
-    secret = server_secret(archive.root)
-    operator_token(archive.root)
-    play = PlayServer(
-        archive,
-        secret=secret,
-        num_workers=num_workers,
-        suites=suites,
-        max_worlds=max_worlds,
-        max_drawn_games=max_drawn_games,
-        max_seats_of_address=max_seats or MAX_SEATS_OF_ADDRESS,
-        held_out_share=held_out_share,
-        partners=partners,
-        partner_after_s=PARTNER_AFTER_S if partner_after_s is None else partner_after_s,
-    )
-    application = create_app(
-        archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_bytes, hosts=hosts, open_room=open_room
-    )
+    root = play.archive.root
     port = listener.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     class Server(uvicorn.Server):
         """Stops play before it closes the sockets, so that players read how their episode ended."""
@@ -327,10 +310,10 @@ def _serve(
         async def startup(self, sockets=None) -> None:
             await super().startup(sockets)
             if not self.should_exit:
-                threading.Thread(target=application.state.judging.warm_up, name="ratings", daemon=True).start()
-                print(f"Interplay is at http://{shown}:{port}  (data: {archive.root}; stop with Ctrl-C)", flush=True)
+                threading.Thread(target=application.state.services.judging.warm_up, name="ratings", daemon=True).start()
+                print(f"Interplay is at {address}  (data: {root}; stop with Ctrl-C)", flush=True)
                 if not is_loopback(host):
-                    _say_who_gets_in(host, port, hosts, archive.root / OPERATOR_FILE)
+                    _say_who_gets_in(host, port, hosts, root / OPERATOR_FILE)
 
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:
@@ -372,4 +355,3 @@ def _serve(
     gc.set_threshold(10_000)  # not after every 700 objects: one request makes more of them, and few of those in circles
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(Server(config).serve(sockets=[listener]))
-    archive.close()

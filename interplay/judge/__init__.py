@@ -32,7 +32,7 @@ from interplay.judge.ratings.board import NextPair
 from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
 from interplay.judge.serving.judging import AcceptedAnswer, JudgeKind, Judging, Preview
-from interplay.judge.serving.served import ServedMatch
+from interplay.judge.serving.match import ServedMatch
 
 __all__ = [
     "MIN_REASON_CHARS",

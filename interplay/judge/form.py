@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
-from interplay.judge.watched import Lengths, implausible, watched_shares
+from interplay.judge.viewing import Lengths, implausible, watched_shares
 from interplay.rank import OUTCOMES, Outcome
 from interplay.tasks import Question
+from interplay.wording import BLANK, num_visible_chars
 
 MIN_REASON_CHARS = 100
 MAX_REASON_CHARS = 10_000
@@ -20,8 +20,6 @@ MAX_VIEWING_BYTES = 64 * 1024
 MAX_DRAFT_BYTES = 128 * 1024
 COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
-# They show nothing, though Unicode files them under letters, signs and marks: fillers, joiners, variation selectors.
-_BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,6 @@ class Watching:
     Attributes:
         min_share: How much of each video must have been played, from 0 to 1.
         elapsed_s: Since the match was served, seconds.
-        lengths: Of both videos.
     """
 
     min_share: float
@@ -72,8 +69,6 @@ def check_form(
     The overall question may be repeated in `responses` if it says the same as `outcome`.
 
     Args:
-        questions: All questions of the task.
-        outcome, responses, reason, viewing: As they came in; any JSON value.
         min_reason_chars: The shortest reason, in characters one can see.
         watching: How much of each video must have been played, going by `viewing`; nothing if None.
         may_be_na: Whether a judge may say that they cannot tell, as about segments.
@@ -100,7 +95,7 @@ def check_draft(draft: Any) -> dict[str, Any]:
     """What a page sends of a form in the making; an object of bounded size, otherwise free.
 
     Raises:
-        InvalidAnswerError: If it is none, or cannot be kept.
+        InvalidAnswerError: If it is invalid, or cannot be stored.
     """
     errors: list[FieldError] = []
     checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)
@@ -109,34 +104,17 @@ def check_draft(draft: Any) -> dict[str, Any]:
     return checked
 
 
-def num_visible_chars(text: str) -> int:
-    """How many characters of a text one can see: what shows nothing is left out, and so is all space of a run but the first
-    and all marks over a letter but one.
-
-    >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
-    (5, 2)
-    """
-    seen = (char for char in _BLANK.sub("", text) if unicodedata.category(char)[0] != "C" or char.isspace())
-    num, was_mark = 0, False
-    for char in " ".join("".join(seen).split()):
-        is_mark = unicodedata.category(char) in ("Mn", "Me")
-        num += not (is_mark and was_mark)
-        was_mark = is_mark
-    return num
-
-
 def says_nothing(text: str) -> bool:
     """Whether a text holds no letter, or no letter but one over and over.
 
     >>> says_nothing("x" * 100), says_nothing("!! 12 !!"), says_nothing("Left was better."), says_nothing("I")
     (True, True, False, False)
     """
-    letters = [char for char in _BLANK.sub("", unicodedata.normalize("NFC", text)).casefold() if char.isalpha()]
+    letters = [char for char in BLANK.sub("", unicodedata.normalize("NFC", text)).casefold() if char.isalpha()]
     return len(set(letters)) == 0 or (len(set(letters)) == 1 and num_visible_chars(text) > 1)
 
 
 def _check_responses(questions: Sequence[Question], outcome: Any, responses: Any, errors: list[FieldError]) -> dict[str, Any]:
-    """Answers to every question but the overall one, in the form's order."""
     if not isinstance(responses, Mapping):
         errors.append(FieldError("responses", f"expected an object, question id -> answer; got {_shown(responses)}"))
         return {}
@@ -180,7 +158,6 @@ def _is_yes_or_no_of_both_sides(answer: Any) -> bool:
 
 
 def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
-    """The reason without space around it."""
     if not isinstance(reason, str):
         errors.append(FieldError("reason", f"expected text; got {_shown(reason)}"))
         return ""
@@ -217,7 +194,6 @@ def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[
 
 
 def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldError]) -> dict[str, Any]:
-    """A JSON object that both databases take, of bounded size."""
     if not isinstance(value, dict):
         errors.append(FieldError(field, f"expected an object; got {_shown(value)}"))
         return {}
@@ -245,12 +221,10 @@ def can_be_stored(value: str) -> bool:
 
 
 def _plain(value: str) -> str:
-    """Up to 40 characters of a text, safe to send back."""
     return value[:40].encode("ascii", "backslashreplace").decode()
 
 
 def _shown(value: Any) -> str:
-    """What was found, short."""
     if value is None:
         return "nothing"
     if isinstance(value, str):

@@ -25,13 +25,7 @@ class RulesError(InterplayError):
 
 @dataclass(frozen=True)
 class AttentionCheck:
-    """Two episodes of one task whose better one is beyond doubt. Sides are drawn anew each time it is shown.
-
-    Attributes:
-        task: Task id.
-        left, right: Episode ids.
-        expected: The right answer.
-    """
+    """Two episodes of one task whose better one is beyond doubt. Sides are drawn anew each time it is shown."""
 
     task: str
     left: str
@@ -63,7 +57,6 @@ class Rules:
         task_choice: `random` draws a task for every match, `fixed` once for every judge; people in a study cannot choose.
         min_viewing_s: How long after serving an answer is accepted from a person, seconds.
         min_watched_share: How much of each video a person must have played before an answer counts, from 0 to 1.
-        min_reason_chars: The shortest reason.
         max_answers_per_judge: How many answers one judge may give, checks included; None for no limit.
         max_answers_per_day: How many of them a person may give in 24 hours; None for no limit.
         max_answers_per_address: How many answers people at one network address may give in 24 hours; None for no limit.
@@ -74,7 +67,6 @@ class Rules:
         attention_checks: What attention checks show; without one for a task, the same video stands on both sides.
         repeat_every: One match of every so many is a pair this judge has answered before, sides swapped; None for none.
         policy: Which pair of agents comes next: a name of `judge.pairing`, `default` for the one measured best.
-        policy_options: Its options.
         examples: Shown above the match.
         segments: What is compared instead of whole games: a few seconds of any two games of one task; None for whole games. Of
             a study's rules alone.
@@ -105,7 +97,6 @@ class Rules:
     publish_every: int = 1
 
     def __post_init__(self) -> None:
-        """Check every range."""
         for name, is_good, expected in (
             ("tasks", self.tasks is None or len(self.tasks) > 0, "one task or more; leave it out for all"),
             ("task_choice", self.task_choice in ("random", "fixed"), "'random' or 'fixed'"),
@@ -164,7 +155,6 @@ class Rules:
 
 
 def _check_segments(table: Table, settings: Mapping[str, Any], part: Segments) -> None:
-    """Refuse settings that mean nothing where segments are compared."""
     if settings["tasks"] != (part.task,):
         problem = f"names {', '.join(settings['tasks'])}, and segments are compared of one task, {part.task}"
         raise table.error("tasks", problem, "leave it out, or make a study for each task")

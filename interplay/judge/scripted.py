@@ -27,7 +27,6 @@ class ScriptedJudge:
     draw_margin: float = 0.03
 
     def outcome(self, left: float, right: float, rng: np.random.Generator) -> str:
-        """`left`, `right` or `draw` for two returns."""
         scale = max(abs(left), abs(right), 1.0)
         if abs(left - right) <= self.draw_margin * scale:
             return "draw"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.judge.errors import BannedError, QuotaReachedError
+from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.rules import Rules
+from interplay.store import Database
 from interplay.store import judging as store
+from interplay.tasks import Suite
 
 
 class RulesOfStudy(NamedTuple):
@@ -51,12 +55,20 @@ class StudyRules:
         return RulesOfStudy(self._by_hash[content_hash], closed_at, content_hash)
 
 
-def check_not_banned(is_banned: bool) -> None:
-    """Refuse a judge who was banned.
+def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
+    """How many people can judge whole games of a study at the same time; None where the study asks for something else.
 
-    Raises:
-        BannedError: Saying so.
+    Args:
+        judging: Its table [judging].
     """
+    rules = Rules.from_mapping(judging)
+    if kind != "comparisons" or rules.segments is not None:
+        return None
+    return Candidates(suites).num_pairs(database, rules.tasks)
+
+
+def check_not_banned(is_banned: bool) -> None:
+    """Refuse a judge who was banned (BannedError: saying so)."""
     if is_banned:
         raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
 

@@ -24,9 +24,9 @@ from interplay.model_judges.saving import Contest, SavingPoint, answers_saved, s
 from interplay.model_judges.task_judge import MODEL_PREFIX, has_learnt
 from interplay.rank.bias import Share, share
 from interplay.record import Archive
-from interplay.store import model_judges as answers_store
 from interplay.store.judging import LogState, log_state
-from interplay.store.model_judges import JudgedPair, LoggedOpinion
+from interplay.store.judging import model_judges as answers_store
+from interplay.store.judging.model_judges import JudgedPair, LoggedOpinion
 from interplay.tasks import Question
 
 Array = NDArray[np.float64]

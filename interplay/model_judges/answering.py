@@ -17,8 +17,8 @@ from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, likeliest
 from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, check_name, has_learnt
 from interplay.model_judges.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
 from interplay.record import Archive
-from interplay.store import model_judges as answers_store
-from interplay.store.model_judges import ModelAnswer
+from interplay.store.judging import model_judges as answers_store
+from interplay.store.judging.model_judges import ModelAnswer
 
 
 class Answered(NamedTuple):

@@ -17,8 +17,8 @@ from interplay.judge.pairing.matchmaking import Candidate, comparable
 from interplay.model_judges import features
 from interplay.model_judges.task_judge import ModelJudgeError
 from interplay.record import Archive
-from interplay.store import model_judges as answers_store
 from interplay.store.episodes import UPLOADED
+from interplay.store.judging import model_judges as answers_store
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""

@@ -35,8 +35,8 @@ from interplay.model_judges.preference import (
 from interplay.model_judges.saving import Contest, Expect, answers_saved, saving_curve, virtual_wins
 from interplay.model_judges.task_judge import ModelJudgeError, TaskJudge, check_name
 from interplay.record import Archive
-from interplay.store import model_judges as answers_store
-from interplay.store.model_judges import JudgedPair
+from interplay.store.judging import model_judges as answers_store
+from interplay.store.judging.model_judges import JudgedPair
 from interplay.tasks import Question
 from interplay.wording import amount
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.judge.serving.checks import SWAPPED
-from interplay.store.model_judges import JudgedPair
+from interplay.store.judging.model_judges import JudgedPair
 from interplay.tasks import Question
 
 

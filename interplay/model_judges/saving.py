@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from interplay.rank import bradley_terry
 from interplay.rank.compare import rank_correlation
-from interplay.store.model_judges import JudgedPair
+from interplay.store.judging.model_judges import JudgedPair
 
 Array = NDArray[np.float64]
 

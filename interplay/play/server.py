@@ -339,11 +339,7 @@ class PlayServer:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             if invitation is not None and partner is None:
-                invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
-                seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
-                will_join = place = next(iter(seats), None)
-                if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
-                    raise PlayError("the game of this invitation waits for nobody any more; ask for a new link", is_own=True)
+                will_join = place = self._invited_place(invitation, task, participant_id, study)
             else:
                 wanted = task, seed, participant_id, study, company
                 place = None if partner is not None else self._open_place(*wanted)
@@ -389,6 +385,19 @@ class PlayServer:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
         return SeatGrant(session, token, expires_at)
+
+    def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
+        """The seat that an invitation is for.
+
+        Raises:
+            PlayError: If the game waits no more, is for another study, or this participant is in it already.
+        """
+        invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
+        seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
+        place = next(iter(seats), None)
+        if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
+            raise PlayError("the game of this invitation waits for nobody any more; ask for a new link", is_own=True)
+        return place
 
     def _open_place(
         self,

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from interplay.store import Database, EpisodeRow, releases
-from interplay.store.catalogue import agent_names, count_by_task
-from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
+from interplay.store.episodes import EpisodeQuery, agent_names, count_by_task, count_episodes, find_episodes
 
 
 @dataclass(frozen=True)

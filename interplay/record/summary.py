@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from interplay.record.archive import Archive, conditions
 from interplay.record.verify import Verdict
 from interplay.store import EpisodeRow, EpisodeVerdict
-from interplay.store import collected as store
-from interplay.store.collected import AGENTS, NO_STUDY, Bins, Hours, Spread, Totals
+from interplay.store import summary as store
 from interplay.store.episodes import EpisodeQuery, find_episodes
+from interplay.store.summary import AGENTS, NO_STUDY, Bins, Hours, Spread, Totals
 
 __all__ = ["AGENTS", "NO_STUDY", "Bins", "Found", "Hours", "Outlier", "Quality", "Spread", "Summary", "Totals"]
 

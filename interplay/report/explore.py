@@ -17,8 +17,8 @@ from interplay.explore.make.bank import verb_of
 from interplay.explore.make.reviews import Agreement, Verdicts, agreement, decided, paired, valid_share, verdicts_of
 from interplay.rank.bias import share
 from interplay.report.table import Cell, Column, Report, Section, Table, count_columns, text_columns
-from interplay.study.reviewing.part import QUESTIONS
-from interplay.study.reviewing.reviews import Review
+from interplay.study.review.part import QUESTIONS
+from interplay.study.review.reviews import Review
 
 KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
 """What the knowledge filter says of a task; those that wait are for people to decide."""

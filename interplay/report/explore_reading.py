@@ -15,7 +15,7 @@ from interplay.explore.results import verification
 from interplay.record import Archive
 from interplay.report.explore import DROPPED, KEPT, WAITING, Played, Reviewed, length_of
 from interplay.store import Database
-from interplay.study.reviewing.reviews import Review, Reviews
+from interplay.study.review.reviews import Review, Reviews
 from interplay.study.studies import Studies
 from interplay.wording import amount
 

@@ -122,7 +122,6 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session for reading; whatever it changes is rolled back."""
         with Session(self.engine, expire_on_commit=False) as session:
             yield session
 
@@ -150,7 +149,6 @@ class Database:
             yield session
 
     def close(self) -> None:
-        """Close every connection."""
         self.engine.dispose()
 
 
@@ -234,7 +232,6 @@ def _migrate(engine: Engine) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """The schema's revision, as Alembic notes it."""
     noted = inspect(connection).has_table("alembic_version")
     return connection.scalar(text("SELECT version_num FROM alembic_version")) if noted else None
 

@@ -55,9 +55,7 @@ def admit(
 
     Args:
         name: What the leaderboard calls it; an agent's episodes carry it as `actor`.
-        task: Task id.
         kind: `agent`, `human` or `model`, or any finer word for what it is (such as `scripted` or `bc`).
-        now: UTC.
         description: Kept as it was where empty.
         origin: Where its episodes come from; one that is there keeps its own.
         participant_id: Of a `person`, who.
@@ -93,7 +91,7 @@ def propose(
     """Enter an agent that waits for a moderator; one that is there already keeps its state and takes the new description.
 
     Args:
-        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with whoever brought it.
+        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with its proposer.
     """
     lock(session)
     agent = _one(session, name, task) or _new(session, name, task, kind, now, proposed_by, origin="upload")
@@ -105,7 +103,7 @@ def propose(
 def is_name_taken(session: Session, name: str) -> bool:
     """Whether an agent or an episode carries this name, whatever its capitals.
 
-    Episodes count, because whoever claims the name of a player in any seat would bring them before judges.
+    Episodes count, because anybody who claims the name of a player in any seat would bring them before judges.
     """
     for column in (Entrant.name, EpisodeRow.actor, EpisodeSeat.actor):
         if session.scalar(select(column).where(func.lower(column) == name.lower()).limit(1)) is not None:
@@ -114,7 +112,6 @@ def is_name_taken(session: Session, name: str) -> bool:
 
 
 def num_waiting(session: Session, proposed_by: str) -> int:
-    """How many agents of a token wait for a moderator."""
     waiting = (Entrant.approved_at.is_(None), Entrant.declined_at.is_(None), Entrant.withdrawn_at.is_(None))
     return session.scalar(select(func.count(Entrant.name.distinct())).where(Entrant.proposed_by == proposed_by, *waiting)) or 0
 
@@ -162,7 +159,6 @@ def episodes_of(session: Session, name: str, task: str) -> Sequence[EpisodeRow]:
 
 
 def held_out_seeds(session: Session, task_hash: str) -> frozenset[int]:
-    """Seeds of a version of a task on which entrants are compared."""
     definition = session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
     return frozenset() if definition is None else frozenset(definition["held_out_seeds"])
 
@@ -290,7 +286,7 @@ def _one(session: Session, name: str, task: str) -> Entrant | None:
 def _new(
     session: Session, name: str, task: str, kind: str, now: datetime, proposed_by: str | None = None, **fields: Any
 ) -> Entrant:
-    """An entrant in one more task; it belongs to whoever brought it first."""
+    """An entrant in one more task; it belongs to its first proposer."""
     first = session.scalar(select(Entrant).where(Entrant.name == name).order_by(Entrant.id).limit(1))
     owner = proposed_by if first is None else first.proposed_by
     entrant = Entrant(name=name, task=task, kind=kind, created_at=now, proposed_by=owner, **fields)
@@ -303,3 +299,25 @@ def _change(session: Session, statement: Update, task: str | None, **values: Any
     statement = statement if task is None else statement.where(Entrant.task == task)
     result = session.execute(statement.values(**values), execution_options={"synchronize_session": False})
     return result.rowcount  # type: ignore[attr-defined]
+
+
+class Brought(NamedTuple):
+    """An episode of an entrant: on which seed, where its file is if there is one, and the seats that the entrant held."""
+
+    seed: int
+    episode: str
+    path: str
+    seats: tuple[str, ...]
+
+
+def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
+    """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
+    columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
+    query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
+    seats: dict[tuple[Any, ...], list[str]] = {}
+    for *episode, seat in sorted(map(tuple, session.execute(query))):
+        seats.setdefault(tuple(episode), []).append(seat)
+    found: dict[tuple[str, str], list[Brought]] = {}
+    for (seed, _, episode, path, name, task), held in seats.items():
+        found.setdefault((name, task), []).append(Brought(seed, episode, path, tuple(held)))
+    return found

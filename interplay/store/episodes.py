@@ -50,7 +50,7 @@ TEXT_COLUMNS = {
 }
 
 WITHHELD = table("withheld_seats", column("episode_id"), column("seat"), column("actor"))
-"""Seats of people who did not agree that their games are released; a view, so that whoever asks in SQL has the same rule."""
+"""Seats of people who did not agree that their games are released; a view, so that queries in SQL have the same rule."""
 
 SEAT = "seat."
 """Names of what `episode_seats` holds begin so: `seat.<column>` of any seat, `seat.<seat>.<column>` of one."""
@@ -162,12 +162,10 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
 
 
 def _held(*conditions: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether somebody who held a seat of the episode meets all of these."""
     return select(EpisodeSeat.episode_id).where(EpisodeSeat.episode_id == EpisodeRow.id, *conditions).exists()
 
 
 def _waits() -> ColumnElement[bool]:
-    """Whether an uploaded video is of an agent that was never approved in its task."""
     waiting = (Entrant.name == EpisodeRow.actor, Entrant.task == EpisodeRow.task, Entrant.approved_at.is_(None))
     return and_(EpisodeRow.frames == UPLOADED, select(Entrant.id).where(*waiting).exists())
 
@@ -212,7 +210,6 @@ def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
 
 
 def count_episodes(session: Session, query: EpisodeQuery) -> int:
-    """How many rows match, whatever its limit and offset."""
     return session.scalar(_matching(select(func.count()).select_from(EpisodeRow), query)) or 0
 
 
@@ -225,12 +222,10 @@ def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
 
 
 def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:
-    """One row, or None."""
     return session.get(EpisodeRow, episode_id)
 
 
 def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None) -> list[str]:
-    """Ids of all episodes, or of some of those that begin alike."""
     query = select(EpisodeRow.id)
     if prefix:
         query = query.where(EpisodeRow.id.startswith(prefix, autoescape=True))
@@ -238,7 +233,6 @@ def episode_ids(session: Session, *, prefix: str = "", limit: int | None = None)
 
 
 def statistic_names(session: Session) -> list[str]:
-    """Names of all statistics any episode has, of the episode or of a seat."""
     names = [
         *session.scalars(select(EpisodeStatistic.name).distinct()),
         *session.scalars(select(SeatStatistic.name).distinct()),
@@ -293,7 +287,6 @@ def save_measures(session: Session, episode_id: str, measures: Iterable[SeatStat
 
 
 def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[SeatStatistic]]:
-    """Episode id -> its statistics by seat and owner, of those that have any."""
     found: dict[str, list[SeatStatistic]] = {}
     for start in range(0, len(episode_ids), _MAX_IDS):
         ids = episode_ids[start : start + _MAX_IDS]
@@ -309,7 +302,7 @@ def statistics_of_sitting(
     """For each of the games of a task that a participant has played in one sitting, the newest first, what they did in it.
 
     Args:
-        before: When the sitting goes on.
+        before: When the sitting continues.
         gap: A longer time between the end of a game and the next one ends a sitting.
     """
     played = (
@@ -332,3 +325,20 @@ def statistics_of_sitting(
             if (row.episode_id, row.seat, row.actor) in own:
                 found[row.episode_id].append(row)
     return list(found.values())
+
+
+def count_by_task(session: Session, query: EpisodeQuery) -> dict[str, int]:
+    """Task id -> how many episodes that a query asks for can be seen: recorded, or uploaded as a video."""
+    found = _matching(select(EpisodeRow.task, func.count()).where(EpisodeRow.path != ""), query)
+    return {task: count for task, count in session.execute(found.group_by(EpisodeRow.task))}
+
+
+def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
+    """Names of everyone but people who sat in a seat.
+
+    Args:
+        with_waiting: Also of agents whose every episode waits for a moderator.
+    """
+    query = select(EpisodeSeat.actor).distinct().join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
+    query = query.where(EpisodeSeat.actor_kind != "human")
+    return sorted(session.scalars(query if with_waiting else query.where(~_waits())))

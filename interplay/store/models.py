@@ -354,7 +354,7 @@ class PlaySession(Base):
     came: Mapped[str | None] = mapped_column(default=None)
     """Who came then: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
     enrolment_id: Mapped[str | None] = mapped_column(default=None, index=True)
-    """Of whoever plays it in a study."""
+    """Of the player in a study."""
     for_study: Mapped[str | None] = mapped_column(default=None)
     """JSON: what a study or a class says about the game, `interplay.play.games.for_study`; None in old rows, too."""
 
@@ -523,7 +523,7 @@ class Entrant(Base):
     """When it was let into matchmaking; None while it waits for a moderator."""
     declined_at: Mapped[datetime | None] = mapped_column(default=None)
     declined_because: Mapped[str] = mapped_column(default="")
-    """The moderator's reason, shown to whoever proposed it."""
+    """The moderator's reason, shown to its proposer."""
     proposed_by: Mapped[str | None] = mapped_column(default=None)
     """Name of the API token that brought it; None for the operator."""
     description: Mapped[str] = mapped_column(default="")

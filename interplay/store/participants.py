@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import Participant
+from interplay.store.models import FeedbackRow, Participant
 
 PERSON = "participant-"
 """How names of people begin, a number after it."""
@@ -41,7 +42,6 @@ def one_spelling(name: str) -> str:
 
 
 def participant_by_key(session: Session, key: str) -> Participant | None:
-    """The participant whose cookie holds this key."""
     return session.scalar(select(Participant).where(Participant.key == key))
 
 
@@ -77,3 +77,22 @@ def judge_name(participant_id: int) -> str:
     'participant-7'
     """
     return f"{PERSON}{participant_id}"
+
+
+def add_feedback(session: Session, **columns: Any) -> FeedbackRow:
+    row = FeedbackRow(**columns)
+    session.add(row)
+    session.flush()
+    return row
+
+
+def feedback(session: Session, *, limit: int | None = None) -> list[FeedbackRow]:
+    return list(session.scalars(select(FeedbackRow).order_by(FeedbackRow.id.desc()).limit(limit)))
+
+
+def count_since(session: Session, participant_id: int | None, since: datetime) -> int:
+    """How many one participant has written since then; None counts everybody's."""
+    query = select(func.count()).select_from(FeedbackRow).where(FeedbackRow.created_at >= since)
+    if participant_id is not None:
+        query = query.where(FeedbackRow.participant_id == participant_id)
+    return session.scalar(query) or 0

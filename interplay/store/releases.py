@@ -1,23 +1,86 @@
-"""Whether people's games may be released in data sets: what the operator wrote down, and how it stands.
-
-The rule itself is the view `withheld_seats`, which queries of episodes use (`EpisodeQuery.released`). For every seat that a
-person held, the first of these that says something counts: what the operator wrote down for this person; if a study gave the
-seat, what they agreed to there; if it began while they were in a study in which they did not agree, no; otherwise what the
-operator wrote down for open play. Where nothing is said the game stays.
-"""
+"""Saved queries: lists of episodes under a name, with versions, that never change once they are there."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, func, insert, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED, WITHHELD
-from interplay.store.models import EpisodeRow, EpisodeSeat, Participant, ReleaseChoice
+from interplay.store.models import EpisodeRow, EpisodeSeat, Participant, ReleaseChoice, SavedQuery, SavedQueryEpisode
 from interplay.store.uploads import IDS_AT_ONCE
+
+
+def content_hash(episodes: Iterable[tuple[str, str]]) -> str:
+    """SHA-256 over pairs of episode id and hash of its file, a line each, sorted: the same episodes, the same hash.
+
+    >>> content_hash([("b", "22"), ("a", "11")]) == content_hash([("a", "11"), ("b", "22")])
+    True
+    """
+    lines = sorted(f"{name} {sha256}\n" for name, sha256 in episodes)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def save_query(
+    session: Session, *, name: str, task: str | None, conditions: Sequence[str], rows: Sequence[EpisodeRow], now: datetime
+) -> tuple[SavedQuery, bool]:
+    """Save what a query gave as the next version of a name, unless the newest version is the same.
+
+    Returns:
+        The version, and whether it is new.
+    """
+    episodes = [(row.id, row.sha256) for row in rows]
+    sha256, asked = content_hash(episodes), json.dumps(list(conditions))
+    newest = find_query(session, name)
+    if newest is not None and (newest.sha256, newest.conditions, newest.task) == (sha256, asked, task):
+        return newest, False
+    query = SavedQuery(
+        name=name,
+        version=1 if newest is None else newest.version + 1,
+        task=task,
+        conditions=asked,
+        sha256=sha256,
+        num_episodes=len(episodes),
+        created_at=now,
+    )
+    session.add(query)
+    session.flush()
+    if episodes:
+        columns = [
+            {"name": name, "version": query.version, "episode_id": episode, "sha256": digest} for episode, digest in episodes
+        ]
+        session.execute(insert(SavedQueryEpisode), columns)
+    return query, True
+
+
+def find_query(session: Session, name: str, version: int | None = None) -> SavedQuery | None:
+    if version is None:
+        version = session.scalar(select(func.max(SavedQuery.version)).where(SavedQuery.name == name))
+    return None if version is None else session.get(SavedQuery, (name, version))
+
+
+def rows_of(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
+    found: list[EpisodeRow] = []
+    for start in range(0, len(ids), IDS_AT_ONCE):
+        found += session.scalars(select(EpisodeRow).where(EpisodeRow.id.in_(ids[start : start + IDS_AT_ONCE])))
+    return found
+
+
+def all_queries(session: Session) -> list[SavedQuery]:
+    """Every version of every saved query, by name, oldest version first."""
+    return list(session.scalars(select(SavedQuery).order_by(SavedQuery.name, SavedQuery.version)))
+
+
+def episodes_of_query(session: Session, query: SavedQuery) -> dict[str, str]:
+    """Id -> hash of the file as it was then, of the episodes of a saved query."""
+    asked = select(SavedQueryEpisode.episode_id, SavedQueryEpisode.sha256)
+    asked = asked.where(SavedQueryEpisode.name == query.name, SavedQueryEpisode.version == query.version)
+    return {name: sha256 for name, sha256 in session.execute(asked.order_by(SavedQueryEpisode.episode_id))}
 
 
 class ReleaseCounts(NamedTuple):
@@ -44,7 +107,6 @@ def add_choice(session: Session, *, participant_id: int | None, may_release: boo
 
 
 def choices(session: Session) -> list[ReleaseChoice]:
-    """Everything that was written down, in order."""
     return list(session.scalars(select(ReleaseChoice).order_by(ReleaseChoice.id)))
 
 
@@ -61,7 +123,6 @@ def withheld_of(session: Session, ids: Sequence[str], *, own: Collection[int] = 
 
 
 def counts(session: Session) -> ReleaseCounts:
-    """How recorded episodes stand."""
     withheld = EpisodeRow.id.in_(select(WITHHELD.c.episode_id))
     with_people = (
         select(EpisodeSeat.episode_id)

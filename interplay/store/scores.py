@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, String, and_, cast, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.classes import CHANNEL
 from interplay.store.models import Ban, Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession, SeatStatistic
 from interplay.store.participants import PERSON
+from interplay.store.study.classes import CHANNEL
 
 COMPLETE = ("terminated", "time_limit")
 """How an episode ends that nobody left or stopped."""
@@ -18,7 +18,7 @@ SCORE = "score"
 """The sum of rewards, which every episode has."""
 
 
-class Scored(NamedTuple):
+class ScoredEpisode(NamedTuple):
     """One episode of a person and what they reached in it; `sha256` is of its file."""
 
     episode: str
@@ -45,7 +45,7 @@ def scores_of_people(
     channels: tuple[str, ...] = (),
     visit: tuple[str, str] | None = None,
     since: datetime | None = None,
-) -> list[Scored]:
+) -> list[ScoredEpisode]:
     """Complete episodes of one version of a task that one person played alone, from the first step to the last.
 
     Only what this server ran counts: each has the session in which this person was given the seat, so nobody brings a score in
@@ -80,7 +80,7 @@ def scores_of_people(
     if since is not None:
         query = query.where(EpisodeRow.created_at >= since)
     rows: Any = session.execute(query.order_by(EpisodeRow.created_at, EpisodeRow.id))
-    return [Scored(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
+    return [ScoredEpisode(episode, sha256, person, at, float(number)) for episode, sha256, person, at, number in rows]
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
@@ -107,7 +107,6 @@ def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
 
 
 def _complete(task: str, task_hash: str, *kinds: str) -> tuple[ColumnElement[bool], ...]:
-    """Of one version of a task, played to the end by one owner in one seat."""
     other = aliased(EpisodeSeat)
     others = (
         select(func.count()).where(other.episode_id == EpisodeRow.id).select_from(other).correlate(EpisodeRow).scalar_subquery()

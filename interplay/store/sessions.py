@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,35 +11,8 @@ from sqlalchemy.orm import Session
 from interplay.store.models import PlaySession
 
 
-def open_session(
-    session: Session,
-    *,
-    id: str,
-    task: str,
-    task_hash: str,
-    seed: int,
-    actor: str,
-    actor_kind: str,
-    participant_id: int | None,
-    seat: str | None = None,
-    for_study: str | None = None,
-    now: datetime,
-) -> None:
-    """Enter a new session."""
-    session.add(
-        PlaySession(
-            id=id,
-            task=task,
-            task_hash=task_hash,
-            seed=seed,
-            created_at=now,
-            actor=actor,
-            actor_kind=actor_kind,
-            participant_id=participant_id,
-            seat=seat,
-            for_study=for_study,
-        )
-    )
+def open_session(session: Session, *, now: datetime, **columns: Any) -> None:
+    session.add(PlaySession(**columns, created_at=now))
 
 
 def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
@@ -95,7 +69,6 @@ def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]
 
 
 def _is_near(at: datetime, now: datetime) -> bool:
-    """Whether the time of day of two moments is at most an hour apart."""
     apart = abs((at - now).total_seconds()) % 86400
     return min(apart, 86400 - apart) <= 3600
 

@@ -29,7 +29,7 @@ def is_token_name(name: str) -> bool:
 
 
 class TokenExistsError(InterplayError):
-    """A token of this name was made before; names are not used twice, because agents stay with whoever proposed them."""
+    """A token of this name was made before; names are not used twice, because agents stay with the token that proposed them."""
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
@@ -38,10 +38,9 @@ def create_token(session: Session, *, name: str, scope: Scope, now: datetime) ->
     Args:
         name: What its holder is called in lists and logs; unique for ever.
         scope: What it may do, one of `SCOPES`.
-        now: UTC.
     Raises:
         TokenExistsError: If the name was used before.
-        ValueError: If the scope is none of them.
+        ValueError: If there is no such scope.
     """
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
@@ -69,7 +68,6 @@ def token_row(session: Session, token: str) -> ApiToken | None:
 
 
 def tokens(session: Session) -> Sequence[ApiToken]:
-    """Every token that was ever made, by name."""
     return session.scalars(select(ApiToken).order_by(ApiToken.name)).all()
 
 
@@ -77,7 +75,7 @@ def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
     """Let a token open nothing any more; False if it was revoked before. What it brought stays.
 
     Raises:
-        NotFoundError: If there is none of this name, with the nearest.
+        NotFoundError: If no token has this name, with the nearest.
     """
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:

@@ -36,7 +36,6 @@ def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
 
 
 def add_task(session: Session, row: TaskRow) -> None:
-    """Keep a version of a task, once."""
     if session.get(TaskRow, row.content_hash) is None:
         session.add(row)
         session.flush()
@@ -118,7 +117,6 @@ class ExportedAnswer(NamedTuple):
 
     @property
     def segments(self) -> tuple[int, int]:
-        """Of an answer about segments, which."""
         assert self.left_segment_id is not None
         assert self.right_segment_id is not None
         return self.left_segment_id, self.right_segment_id

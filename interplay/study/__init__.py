@@ -26,8 +26,8 @@ from interplay.study.errors import (
     QuizError,
     StudyError,
 )
-from interplay.study.quiz import Quiz, QuizScore
-from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+from interplay.study.quizzes.file import builtin_quizzes, find_quiz, load_quiz
+from interplay.study.quizzes.quiz import Quiz, QuizScore
 
 __all__ = [
     "OUTCOMES",

@@ -16,19 +16,22 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.study.asking.questions import taken_in
 from interplay.study.channels import KINDS as CHANNELS
 from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
-from interplay.study.playing.variants import PlayPart, cents, read_play
-from interplay.study.quiz_part import QuizPart, quiz_taken_in, read_quiz
-from interplay.study.reviewing.part import ReviewPart, read_review, review_taken_in
+from interplay.study.play.variants import PlayPart, cents, read_play
+from interplay.study.questionnaires.questions import taken_in
+from interplay.study.quizzes.part import QuizPart, quiz_taken_in, read_quiz
+from interplay.study.review.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
+from interplay.wording import num_visible_chars
 
 KINDS = ("comparisons", "play", "review")
 """What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
 `review` instances."""
+_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
+_MAX_SHORT_CHARS = 1000
 CURRENCIES = ("USD", "GBP", "EUR")
 Release = Literal["ask", "included", "never"]
 RELEASES: tuple[Release, ...] = get_args(Release)
@@ -156,21 +159,15 @@ class Study:
 
     @cached_property
     def content_hash(self) -> str:
-        """64 hex digits over the whole document."""
         canonical = json.dumps(self.document, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """The document."""
         return dict(self.document)
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], *, source: str = "study") -> Study:
-        """A study of its document.
-
-        Raises:
-            StudyError: If it says something a study cannot mean.
-        """
+        """A study of its document (StudyError if it says something a study cannot mean)."""
         return _study(document, source)
 
     def answered_by(self, contact: str | None, ethics: str | None) -> Study:
@@ -187,7 +184,6 @@ class Study:
         return None if found is None else found.quiz or self.quiz
 
     def page(self, address: str) -> str:
-        """Its page on a server that people reach at `address`."""
         return f"{address.rstrip('/')}/studies/{self.id}"
 
     def channel_of(self, parameters: Mapping[str, str]) -> Channel:
@@ -205,7 +201,6 @@ class Study:
 
 
 def marks(channel: Channel) -> tuple[str, ...]:
-    """Parameters that only this channel's addresses carry."""
     if channel.name == "mturk":
         return ("assignmentId", "workerId", "turkSubmitTo")
     return tuple(getattr(channel, "names", {}).values())
@@ -268,16 +263,11 @@ def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None
 
 @cache
 def builtin_studies() -> dict[str, Study]:
-    """The studies that ship with the package, by id."""
     return {study.id: study for study in (load_study(file) for file in _builtin_files())}
 
 
 def builtin_text(study_id: str) -> str:
-    """The file of a study that ships, to be copied.
-
-    Raises:
-        NotFoundError: With the nearest id.
-    """
+    """The file of a study that ships, to be copied (NotFoundError with the nearest id)."""
     for file in _builtin_files():
         if file.stem == study_id:
             return file.read_text(encoding="utf-8")
@@ -425,7 +415,6 @@ def _review(root: Table) -> ReviewPart:
 
 
 def _num_reviews(head: Table, review: ReviewPart) -> int:
-    """Reviews of one visit, which is paid for as many."""
     most = len(review.instances)
     number = head.count("answers", most)
     if number > most:
@@ -462,3 +451,14 @@ def _channels(root: Table) -> dict[str, Channel]:
             raise StudyError(f"{root.source}: {table.place(name)}: {error}")
         channels[name] = make_channel(name, table.table(name).values, where=f"{root.source}: {table.place(name)}")
     return channels
+
+
+def check_texts(name: str, value: Any, place: str = "") -> None:
+    """Refuse texts in which nobody sees anything, and long ones where short ones are shown (StudyError naming the first)."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
+    if isinstance(value, str) and value and not num_visible_chars(value):
+        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
+        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
+        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")

@@ -19,7 +19,7 @@ Step = Literal["quiz", "work", "questions", "end"]
 Refusal = Literal["closed", "paused", "banned", "wrong_worker", "enough_visits"]
 
 HOLD = timedelta(minutes=30)
-"""An assignment stays with whoever works on it until nothing was heard of them for so long. Mechanical Turk tells nobody when a
+"""An assignment stays with its worker until nothing was heard of them for so long. Mechanical Turk tells nobody when a
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
 """After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
@@ -43,7 +43,7 @@ class Admission:
     """What happens to somebody who opens a study's link.
 
     Attributes:
-        kind: `preview`: may look. `new`: may agree and begin. `resume`: goes on with `enrolment`. `refuse`: sees why not.
+        kind: `preview`: may look. `new`: may agree and begin. `resume`: continues with `enrolment`. `refuse`: sees why not.
         enrolment: Id of the enrolment: of `resume`, and of `new` once the person has agreed.
         refusal: Of `refuse`.
         abandoned: Enrolments that end as `withdrawn` when the person begins: their assignment has gone over to this one.
@@ -69,14 +69,11 @@ def admit(
     """Let somebody in, back in, or not.
 
     Args:
-        arrival: Who came.
-        now: The time, UTC.
-        is_open: Whether the study takes people.
         is_banned: Whether this person's answers are refused here.
         of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
         of_worker: Everything this person did in the study so far, first visit first; of an open link: by their cookie.
         max_visits: How often one person may take part; None: as often as the platform sends them.
-        is_paused: Whether nobody new may come just now; who is inside goes on.
+        is_paused: Whether nobody new may come just now; current participants continue.
 
     >>> from datetime import UTC
     >>> handed_in = Visit("e", "A2", "3B", "done")
@@ -112,14 +109,12 @@ class Facts:
 
     Attributes:
         is_open, is_banned: As in `admit`.
-        needs_quiz: Whether the study has a quiz.
         num_attempts, max_attempts: Attempts at it so far, over all visits, and how many there are.
         has_passed: Whether one of them was good enough.
-        num_answers: Answers given in this visit.
         num_wanted: How many a visit asks for; None: as many as the person likes.
         is_complete: Of a study of play: whether every requirement of the visit is met.
         is_over: Likewise: whether no more games are allowed.
-        is_playing: Likewise: whether a game goes on or is being saved, which still counts.
+        is_playing: Likewise: whether a game is running or being saved, which still counts.
         has_questions: Likewise: whether questions about a partner are to be answered first.
         has_waited: Likewise: whether they have waited for a partner as long as the study asks, and nobody came.
         outcome: How the part ended, if it did.

@@ -10,7 +10,7 @@ class StudyError(InterplayError):
 
 
 class OptionError(StudyError, MisuseError):
-    """An option of a study's command that cannot be read, such as an address that is none."""
+    """An option of a study's command that cannot be read, such as an invalid address."""
 
 
 class ArrivalError(StudyError):

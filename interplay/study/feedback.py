@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 
 from interplay.store import Database, FeedbackRow
-from interplay.store import feedback as store
+from interplay.store import participants as store
 from interplay.study.errors import StudyError
 
 KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}
@@ -53,11 +53,7 @@ class Feedback:
 
 
 class FeedbackBox:
-    """What was written on the pages of one database.
-
-    Args:
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """What was written on the pages of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -78,7 +74,7 @@ class FeedbackBox:
         """Keep what somebody wrote.
 
         Raises:
-            FeedbackError: If there are no words or too many, or the kind is none of `KINDS`.
+            FeedbackError: If there are no words or too many, or the kind is not in `KINDS`.
             TooMuchFeedbackError: If this person, or all together, have written too much today.
         """
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
@@ -101,7 +97,6 @@ class FeedbackBox:
             return _feedback(row)
 
     def all(self, *, limit: int | None = None) -> list[Feedback]:
-        """What was written, the newest first."""
         with self._database.read() as session:
             return [_feedback(row) for row in store.feedback(session, limit=limit)]
 

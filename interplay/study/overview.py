@@ -11,15 +11,15 @@ from typing import Any
 
 from interplay.errors import unknown_name
 from interplay.store import Database
-from interplay.store import study_numbers as store
-from interplay.store.collected import Spread
 from interplay.store.participants import judge_name
-from interplay.store.study_numbers import Funnel, PersonRow
-from interplay.study.assigning.balance import Stand
+from interplay.store.study import numbers as store
+from interplay.store.study.numbers import Funnel, PersonRow
+from interplay.store.summary import Spread
+from interplay.study.assignment.balance import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
-from interplay.study.pausing import Paused, Pauses
-from interplay.study.playing.visits import Visits
+from interplay.study.pauses import Pauses, PauseState
+from interplay.study.play.visits import Visits
 from interplay.study.studies import OpenedStudy, Studies
 
 PEOPLE_PER_PAGE = 50
@@ -30,14 +30,13 @@ class StudyNumbers:
     """A study at a glance.
 
     Attributes:
-        pause: None where it is not paused.
         outcomes: How visits ended -> how many; `working` for those that have not.
         today: Likewise, of the visits of the last 24 hours.
         stands: Of a study of play: how far each variant is.
     """
 
     opened: OpenedStudy
-    pause: Paused | None
+    pause: PauseState | None
     funnel: Funnel
     outcomes: dict[str, int]
     today: dict[str, int]
@@ -55,7 +54,7 @@ class PeoplePage:
 
 
 @dataclass(frozen=True)
-class Reached:
+class RequirementProgress:
     """What visits of a variant reach of one requirement.
 
     Attributes:
@@ -81,9 +80,7 @@ class Purse:
         planned_cents: What finished visits are still to be paid: rewards, and what was earned or won, also what was refused
             before. Top-ups to an hourly target are worked out when you pay, and are not in it.
         claimed_cents: Written down as about to be sent, without an answer of the platform.
-        settled_cents: Sent.
         failed_cents: Refused by the platform, and not sent again.
-        num_settled: Payments sent.
     """
 
     study: str
@@ -97,7 +94,7 @@ class Purse:
 
 
 @dataclass(frozen=True)
-class Raffled:
+class RaffleResult:
     """A raffle that was drawn: its seed, how many took part, and the winners as (name, enrolment)."""
 
     study: str
@@ -107,12 +104,7 @@ class Raffled:
 
 
 class Overview:
-    """The studies of one database in numbers.
-
-    Args:
-        database: Where they are.
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The studies of one database in numbers."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -121,17 +113,13 @@ class Overview:
         self._visits = Visits(database, self._studies, self._clock)
         self._pauses = Pauses(database, self._clock)
 
-    def all(self) -> list[tuple[OpenedStudy, dict[str, int], Paused | None]]:
+    def all(self) -> list[tuple[OpenedStudy, dict[str, int], PauseState | None]]:
         """Every study with how its visits ended and its pause, the newest first."""
         counts, pauses = self._studies.counts(), self._pauses.all()
         return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
 
     def study(self, study: str, *, hint: str = "") -> StudyNumbers:
-        """One study.
-
-        Raises:
-            NotFoundError: If no study of this id was opened here, with the nearest.
-        """
+        """One study (NotFoundError if no study of this id was opened here, with the nearest)."""
         opened = self._studies.get(study, hint=hint)
         with self._database.read() as session:
             funnel = store.funnel(session, study)
@@ -163,12 +151,12 @@ class Overview:
         found = None if study.play is None or variant is None else study.play.variant(variant)
         return 0 if study.pay is None else study.pay.reward_cents if found is None else found.treatment.reward_cents
 
-    def reached(self, study: str, *, hint: str = "") -> list[Reached]:
+    def reached(self, study: str, *, hint: str = "") -> list[RequirementProgress]:
         """What visits reach of each requirement of each variant, as the study asks now. Errors as `study`."""
         play = self._studies.get(study, hint=hint).study.play
         if play is None:
             return []
-        found: list[Reached] = []
+        found: list[RequirementProgress] = []
         known: dict[str, dict[str, Spread]] = {}
         counts: dict[tuple[str, float], dict[str, tuple[int, int]]] = {}
         with self._database.read() as session:
@@ -182,7 +170,7 @@ class Overview:
                     if is_sum and asked not in counts:
                         counts[asked] = store.num_met(session, study, *asked)
                     met, visits = counts[asked].get(variant.name, (0, 0)) if is_sum else (None, 0)
-                    found.append(Reached(variant.name, one.label, one.statistic, one.required, met, visits, spread))
+                    found.append(RequirementProgress(variant.name, one.label, one.statistic, one.required, met, visits, spread))
         return found
 
     def money(self, study: str | None = None, *, hint: str = "") -> list[Purse]:
@@ -218,8 +206,7 @@ class Overview:
             for key, states in sorted(sums.items())
         ]
 
-    def raffles(self, study: str | None = None) -> list[Raffled]:
-        """What raffles drew."""
+    def raffles(self, study: str | None = None) -> list[RaffleResult]:
         with self._database.read() as session:
             lines = store.raffle_lines(session, study)
         found: dict[str, list[tuple[str, str]]] = {}
@@ -229,16 +216,13 @@ class Overview:
                 said[name] = json.loads(detail)
             found.setdefault(name, []).append((judge_name(participant), enrolment))
         return [
-            Raffled(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners)) for name, winners in found.items()
+            RaffleResult(name, said[name]["seed"], len(said[name]["entries"]), tuple(winners))
+            for name, winners in found.items()
         ]
 
 
 def checked_outcome(outcome: str, known: Sequence[str]) -> str:
-    """An outcome by which people are listed.
-
-    Raises:
-        NotFoundError: With the nearest.
-    """
+    """An outcome by which people are listed (NotFoundError with the nearest)."""
     if outcome not in known:
         raise unknown_name("outcome", outcome[:100], known)
     return outcome

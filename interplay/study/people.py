@@ -10,12 +10,7 @@ from interplay.store.participants import add_participant, participant_by_key
 
 
 class People:
-    """The participants of one database.
-
-    Args:
-        database: Where they are.
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The participants of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -28,7 +23,7 @@ class People:
         return None if found is None else found.id
 
     def find_or_add(self, key: str) -> int:
-        """Number of the participant with this key. Writes a new participant if there is none.
+        """Number of the participant with this key. Writes a new participant for a new key.
 
         Two requests of one page that arrive together get the same number.
         """

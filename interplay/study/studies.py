@@ -1,7 +1,7 @@
 """`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their parts.
 
-Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`, and pay is in
-`payroll.py`.
+Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`; pay is in
+`money`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
-from interplay.store import Database, Enrolment, QuizAttempt, StudyRow, bans, pauses
-from interplay.store import studies as store
-from interplay.store import visits as visit_store
-from interplay.store.judging import lock
+from interplay.store import Database, Enrolment, QuizAttempt, StudyRow
+from interplay.store.judging import bans, lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
-from interplay.store.reviews import count_reviewed
+from interplay.store.study import money
+from interplay.store.study import studies as store
+from interplay.store.study import visits as visit_store
+from interplay.store.study.studies import count_reviewed
 from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, earned_outcome, next_step
-from interplay.study.playing.games import due_form, read_visit
-from interplay.study.playing.ledger import earned_line, waited_line
-from interplay.study.playing.variants import PlayPart
-from interplay.study.quiz_part import QuizPart
+from interplay.study.play.games import due_form, read_visit
+from interplay.study.play.ledger import earned_line, waited_line
+from interplay.study.play.variants import PlayPart
+from interplay.study.quizzes.part import QuizPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000
@@ -48,7 +49,6 @@ class OpenedStudy:
 
     @property
     def is_open(self) -> bool:
-        """Whether it takes people."""
         return self.closed_at is None
 
 
@@ -90,12 +90,7 @@ class Part:
 
 
 class Studies:
-    """The studies of one database; safe to share between threads, and with other processes on the same database.
-
-    Args:
-        database: Where studies and enrolments are.
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The studies of one database; safe to share between threads, and with other processes on the same database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -137,7 +132,6 @@ class Studies:
             return self._opened(session, row), inside
 
     def find(self, study: str) -> OpenedStudy | None:
-        """A study that was opened here, or None."""
         if not is_name(study):  # not every text can be asked a database
             return None
         with self._database.read() as session:
@@ -148,9 +142,7 @@ class Studies:
         """A study that was opened here.
 
         Args:
-            study: Its id.
             only_open: Whether an error may suggest open studies only.
-            hint: What an error adds.
         Raises:
             NotFoundError: If no study of this id was opened here, with the nearest id.
         """
@@ -161,7 +153,6 @@ class Studies:
         return found
 
     def all(self) -> list[OpenedStudy]:
-        """Every study that was opened here, the oldest first."""
         with self._database.read() as session:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
@@ -170,11 +161,7 @@ class Studies:
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
-        """A version of a study; read once, because a hash means the same for ever.
-
-        Raises:
-            LookupError: If it was never opened here.
-        """
+        """A version of a study; read once, because a hash means the same for ever (LookupError if it was never opened here)."""
         if content_hash not in self._versions:
             with self._database.look() as session:
                 self._version_in(session, content_hash)
@@ -282,7 +269,6 @@ class Studies:
             return store.enrolment_by_id(session, enrolment_id)
 
     def facts(self, enrolment: Enrolment) -> Facts:
-        """What decides an enrolment's next step, read now."""
         with self._database.look() as session:
             return self._facts(session, enrolment)
 
@@ -292,7 +278,6 @@ class Studies:
             return self._attempts(session, enrolment)
 
     def quiz_of(self, enrolment: Enrolment) -> QuizPart | None:
-        """The quiz that an enrolment, as it is now, is asked."""
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
@@ -343,7 +328,7 @@ class Studies:
             return self._end(session, enrolment, due_outcome(facts) or earned_outcome(facts) or "withdrawn")
 
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
-        """As `finish`, if by these facts somebody has given all answers or cannot go on; otherwise writes nothing."""
+        """As `finish`, if by these facts somebody has given all answers or cannot continue; otherwise writes nothing."""
         outcome = None if facts.outcome else due_outcome(facts)
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
@@ -351,8 +336,6 @@ class Studies:
         """End the visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also after
         the study was closed: who closes the window without pressing a button is paid, too.
 
-        Args:
-            hint: What the error of an unknown study adds.
         Returns:
             How many.
         Raises:
@@ -383,7 +366,7 @@ class Studies:
             if outcome == "no_partner":
                 line = waited_line(ended.id, visit, play.waiting)
             if line is not None:
-                store.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
+                money.add_pay_event(session, enrolment_id=ended.id, now=now, **line)
         return ended
 
     def _opened(self, session: Session, row: StudyRow) -> OpenedStudy:
@@ -404,7 +387,6 @@ class Studies:
         return found
 
     def _admission(self, session: Session, opened: OpenedStudy, arrival: Arrival, person: int | None) -> Admission:
-        """Whether somebody is let in, by what is known of them and of their assignment."""
         study, of_assignment = opened.study, []
         if arrival.assignment:
             of_assignment = store.enrolments_of_assignment(session, study.id, arrival.channel, arrival.assignment)
@@ -417,7 +399,7 @@ class Studies:
             of_assignment=[_visit(session, one) for one in of_assignment],
             of_worker=[_visit(session, one) for one in of_worker if one.channel == arrival.channel],
             max_visits=study.max_visits,
-            is_paused=study.id in pauses.current(session),
+            is_paused=study.id in store.current_pauses(session),
         )
 
     def _facts(self, session: Session, enrolment: Enrolment) -> Facts:
@@ -464,7 +446,6 @@ class Studies:
 
 
 def _person(session: Session, arrival: Arrival) -> int | None:
-    """Number of the participant a platform sent, if they were here before."""
     found = participant_by_worker(session, arrival.channel, arrival.worker) if arrival.worker else None
     return None if found is None else found.id
 

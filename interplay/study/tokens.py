@@ -37,11 +37,7 @@ def make(secret: bytes, enrolment_id: str) -> str:
 
 
 def read(secret: bytes, token: str) -> str:
-    """The enrolment a token is for.
-
-    Raises:
-        EnrolmentTokenError: If this server did not sign it, whatever it is.
-    """
+    """The enrolment a token is for (EnrolmentTokenError if this server did not sign it, whatever it is)."""
     try:
         enrolment = URLSafeSerializer(secret, salt=_SALT).loads(token) if len(token) <= _MAX_CHARS else None
     except (BadData, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The application: rooms on `app.state`, routers, static files, headers, errors."""
+"""The application: its services, routers, static files, headers and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay import __version__
 from interplay.explore.results.cache import ResultCache
 from interplay.explore.results.first_attempts import Exposures
 from interplay.judge import Judging, Rules
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens
 from interplay.judge.entrants.roster import Roster
 from interplay.judge.ratings.boards import Boards
@@ -30,33 +30,42 @@ from interplay.play.background.films import SOON, Films
 from interplay.play.connections.tokens import server_secret
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
-from interplay.study.pausing import Pauses
+from interplay.study.money.raffle import RaffleEntries
+from interplay.study.pauses import Pauses
 from interplay.study.people import People
-from interplay.study.playing.visits import Visits
-from interplay.study.raffle_entries import RaffleEntries
-from interplay.study.reviewing.reviews import Reviews
+from interplay.study.play.visits import Visits
+from interplay.study.review.reviews import Reviews
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import Suite, builtin_suites, index
-from interplay.web import api_docs, episodes, errors, examples, feedback, moderation, pages, released
+from interplay.web import episodes, examples, feedback, pages, releases
 from interplay.web import play as play_routes
 from interplay.web.agents import page as agents_page
 from interplay.web.agents import routes as agents_routes
 from interplay.web.agents.uploads import MAX_VIDEO_BYTES
 from interplay.web.classes import joining, teachers
-from interplay.web.desk import live
+from interplay.web.desk import live, moderation
 from interplay.web.desk import pages as desk_pages
 from interplay.web.explore import boards, milestones, runs
 from interplay.web.explore import pages as explore_pages
-from interplay.web.explore.milestones import Milestones
-from interplay.web.identity import IdentityMiddleware, participant_numbers
+from interplay.web.explore.milestone_queue import Milestones
+from interplay.web.http import api_docs, errors
+from interplay.web.http.identity import IdentityMiddleware, participant_numbers
+from interplay.web.http.security import (
+    BodyLimitMiddleware,
+    HeadMiddleware,
+    HostMiddleware,
+    Hosts,
+    NulMiddleware,
+    SecurityMiddleware,
+)
 from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.pictures import Pictures
-from interplay.web.rates import Rate
 from interplay.web.scores import pages as scores_pages
-from interplay.web.security import BodyLimitMiddleware, HeadMiddleware, HostMiddleware, Hosts, NulMiddleware, SecurityMiddleware
-from interplay.web.studies import arriving, questions, review, steps
+from interplay.web.scores.proofs import Proofs
+from interplay.web.services import Services
+from interplay.web.studies import arrival, review, steps
 from interplay.web.studies import play as studies_play
 
 if TYPE_CHECKING:
@@ -65,6 +74,12 @@ if TYPE_CHECKING:
 
 STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
+_ROOMS = (
+    pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
+    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    steps, studies_play, live, desk_pages,
+)  # fmt: skip
+"""Modules with a `router`, in the order in which addresses are tried."""
 
 log = logging.getLogger("interplay.web")
 
@@ -73,24 +88,98 @@ class _Static(StaticFiles):
     """Files that browsers ask about each time (and get 304): modules import each other by plain names, stale ones break."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """The file, or 304, with that rule in its headers."""
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
 
 
-async def _forget_nicknames(app: FastAPI) -> None:
-    """Erase the nicknames of classes for which that is due."""
+def _no_cores() -> float:
+    return 0.0
+
+
+async def _forget_nicknames(classes: Classes) -> None:
     try:
-        await asyncio.to_thread(app.state.classes.forget_due)
+        await asyncio.to_thread(classes.forget_due)
     except DBAPIError as error:  # the database is busy, or its disk is full: they are erased in an hour
         log.warning("the nicknames of classes were not erased: %s", error)
 
 
-async def _forget_hourly(app: FastAPI) -> None:
+async def _forget_hourly(classes: Classes) -> None:
     while True:
         await asyncio.sleep(FORGET_EVERY_S)
-        await _forget_nicknames(app)
+        await _forget_nicknames(classes)
+
+
+def _services(
+    archive: Archive,
+    *,
+    play: PlayServer | None,
+    judging: Judging | None,
+    suites: tuple[Suite, ...],
+    secret: bytes,
+    max_video_bytes: int,
+    open_room: Rules | None,
+) -> Services:
+    database, tasks = archive.database, index(suites)
+    cores_needed = _no_cores if play is None else play.cores_needed
+    films = Films(archive) if play is None else play.films
+    milestones = Milestones(archive, cores_needed=cores_needed)
+    if judging is None:
+        judging = Judging(
+            archive, rng=np.random.default_rng(), suites=suites, rules=open_room,
+            want_video=lambda episode_id: films.wanted(episode_id, SOON), is_held=lambda: films.is_held,
+        )  # fmt: skip
+    studies, people = Studies(database), People(database)
+    return Services(
+        archive=archive,
+        play=play,
+        suites=suites,
+        tasks=tasks,
+        drawer=Drawer(),
+        pictures=Pictures(archive.root / "media" / "tasks"),
+        films=films,
+        milestones=milestones,
+        proofs=Proofs(archive, cores_needed=cores_needed),
+        judging=judging,
+        boards=Boards(judging, judging.rules.publish_every),
+        examples=examples.Examples(archive.root),
+        explore_results=ResultCache(database, archive.root, milestones.reached),
+        explore_exposure=Exposures(database),
+        logged_judges=LoggedJudges(archive, lambda task: getattr(tasks.get(task), "questions", ())),
+        studies=studies,
+        visits=Visits(database, studies),
+        reviews=Reviews(database, studies),
+        raffle_entries=RaffleEntries(database, studies),
+        pauses=Pauses(database),
+        people=people,
+        classes=Classes(database),
+        feedback=FeedbackBox(database),
+        scores=Scores(database),
+        api_tokens=ApiTokens(database),
+        bans=Bans(database),
+        roster=Roster(database),
+        secret=secret,
+        participant_number=participant_numbers(people, secret),
+        max_video_bytes=max_video_bytes,
+    )
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    here: Services = app.state.services
+    if here.play is not None:
+        await here.play.start()
+    await _forget_nicknames(here.classes)
+    forgetting = asyncio.create_task(_forget_hourly(here.classes))
+    yield
+    forgetting.cancel()
+    here.pictures.close()
+    await asyncio.to_thread(here.films.close)
+    await asyncio.to_thread(here.milestones.close)
+    await asyncio.to_thread(here.proofs.close)
+    await here.drawer.stop()
+    if here.play is not None:
+        await here.play.stop()
 
 
 def create_app(
@@ -107,114 +196,29 @@ def create_app(
     """Build the application over one archive.
 
     Args:
-        archive: Episodes and database.
         play: The live server; the application starts and stops it with itself. Without one, pages only show.
         judging: The judging room; made over the archive when not given.
         suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, kept in its folder, when not given.
-        max_video_bytes: The largest video that may be uploaded.
         hosts: The names it answers to; any when not given.
         open_room: Rules of the open room, where the judging room is made here; `judge.OPEN_ROOM` when not given.
     Raises:
         TaskError: If two suites hold a task of the same id.
     """
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if play is not None:
-            await play.start()
-        await _forget_nicknames(app)
-        forgetting = asyncio.create_task(_forget_hourly(app))
-        yield
-        forgetting.cancel()
-        app.state.pictures.close()
-        await asyncio.to_thread(app.state.films.close)
-        await asyncio.to_thread(app.state.milestones.close)
-        await asyncio.to_thread(app.state.proofs.close)
-        await app.state.drawer.stop()
-        if play is not None:
-            await play.stop()
-
+    made = _services(
+        archive, play=play, judging=judging, suites=tuple(builtin_suites() if suites is None else suites),
+        secret=server_secret(archive.root) if secret is None else secret, max_video_bytes=max_video_bytes, open_room=open_room,
+    )  # fmt: skip
     app = FastAPI(
         title="Interplay",
         version=__version__,
-        lifespan=lifespan,
+        lifespan=_lifespan,
         docs_url=None,  # those pages load their scripts from other hosts
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    app.state.archive = archive
-    app.state.play = play
-    app.state.suites = tuple(builtin_suites() if suites is None else suites)
-    app.state.tasks = index(app.state.suites)
-    app.state.explore = next((suite for suite in app.state.suites if suite.id == "explore"), None)  # offered, or not
-    app.state.drawer = Drawer()
-    app.state.pictures = Pictures(archive.root / "media" / "tasks")
-    app.state.films = Films(archive) if play is None else play.films
-    app.state.milestones = Milestones(archive) if play is None else Milestones(archive, cores_needed=play.cores_needed)
-    app.state.proofs = (
-        scores_pages.Proofs(archive) if play is None else scores_pages.Proofs(archive, cores_needed=play.cores_needed)
-    )
-    app.state.judging = judging or Judging(
-        archive,
-        rng=np.random.default_rng(),
-        suites=app.state.suites,
-        want_video=lambda episode_id: app.state.films.wanted(episode_id, SOON),
-        is_held=lambda: app.state.films.is_held,
-        rules=open_room,
-    )
-    app.state.boards = Boards(app.state.judging, app.state.judging.rules.publish_every)
-    app.state.examples = examples.Examples(archive.root)
-    app.state.live_boards = Boards(app.state.judging) if app.state.boards.publish_every > 1 else app.state.boards
-    app.state.explore_kept = ResultCache(archive.database, archive.root, app.state.milestones.reached)
-    app.state.explore_shown = Exposures(archive.database)
-    app.state.logged_judges = LoggedJudges(archive, lambda task: getattr(app.state.tasks.get(task), "questions", ()))
-    app.state.secret = server_secret(archive.root) if secret is None else secret
-    app.state.studies = Studies(archive.database)
-    app.state.visits = Visits(archive.database, app.state.studies)
-    app.state.reviews = Reviews(archive.database, app.state.studies)
-    app.state.raffle_entries = RaffleEntries(archive.database, app.state.studies)
-    app.state.pauses = Pauses(archive.database)
-    app.state.people = People(archive.database)
-    app.state.classes = Classes(archive.database)
-    app.state.pupils_seen = {}  # participant -> when and where their page last asked
-    app.state.joins = Rate(12, 60), Rate(120, 60)  # of a person, and of an address: who waits is told of each
-    app.state.feedback = FeedbackBox(archive.database)
-    app.state.scores = Scores(archive.database)
-    app.state.participant_number = participant_numbers(app.state.people, app.state.secret)
-    app.state.api_tokens = ApiTokens(archive.database)
-    app.state.bans = Bans(archive.database)
-    app.state.roster = Roster(archive.database)
-    app.state.max_video_bytes = max_video_bytes
-    for room in (
-        pages,
-        episodes,
-        play_routes,
-        judging_routes,
-        board,
-        examples,
-        calibration,
-        teachers,
-        joining,
-        feedback,
-        agents_routes,
-        agents_page,
-        api_docs,
-        boards,
-        runs,
-        explore_pages,
-        milestones,
-        moderation,
-        released,
-        review,
-        scores_pages,
-        arriving,
-        steps,
-        studies_play,
-        questions,
-        live,
-        desk_pages,
-    ):
+    app.state.services = made
+    for room in _ROOMS:
         app.include_router(room.router)
     if find_spec("blockworld") is not None:  # the renderer of its worlds
         app.mount("/static/blockworld", _Static(packages=[("blockworld", "web")]))

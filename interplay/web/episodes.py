@@ -12,13 +12,14 @@ from starlette.types import Receive, Scope, Send
 
 from interplay.envs import backends
 from interplay.play import tables
-from interplay.play.background.drawer import Drawer, DrawerBusyError, DrawnFrames
-from interplay.play.background.films import LATER, NOW, FilmProgress, Films
+from interplay.play.background.drawer import DrawerBusyError, DrawnFrames
+from interplay.play.background.films import LATER, NOW, FilmProgress
 from interplay.play.connections.frame_list import FrameList
-from interplay.record import Archive, Episode, RecordingError
+from interplay.record import Episode, RecordingError
 from interplay.web.agents.access import check_shown, may_know_players
-from interplay.web.explore.milestones import told
-from interplay.web.identity import current_operator
+from interplay.web.explore.milestones import task_document
+from interplay.web.http.identity import current_operator
+from interplay.web.services import services
 from interplay.web.videos import video_response
 
 router = APIRouter(tags=["episodes"])
@@ -35,7 +36,7 @@ _NEVER = "no-store"
 @router.get("/api/tasks")
 def list_tasks(request: Request) -> list[dict[str, Any]]:
     """List all tasks with all their settings; of `explore` without those that build the scene."""
-    return [told(task) for suite in request.app.state.suites for task in suite.tasks]
+    return [task_document(task) for suite in services(request).suites for task in suite.tasks]
 
 
 @router.get("/api/episodes/{episode_id}")
@@ -90,7 +91,7 @@ def episode_frames(request: Request, episode_id: str, asked: Asked) -> Response:
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
     steps = _within(episode, asked)
     if episode.frame_policy == "replay" and steps:
-        drawer: Drawer = request.app.state.drawer
+        drawer = services(request).drawer
         return _Drawn(lambda: drawer.draw(episode.path, steps), _FOREVER)
     frames = FrameList(episode)
     if steps.step == 1:
@@ -117,7 +118,7 @@ def episode_scenes(
     seats = episode.task.seats
     if seat is not None and seat not in seats:
         raise HTTPException(404, f"this game has the seats {', '.join(seats)}, got {seat!r}")
-    drawer: Drawer = request.app.state.drawer
+    drawer = services(request).drawer
     return _Drawn(lambda: drawer.draw(episode.path, steps, seat=seat or seats[0])) if steps else _frames(DrawnFrames(b""))
 
 
@@ -127,8 +128,8 @@ def episode_land(request: Request, episode_id: str) -> Response:
     `X-Tables` names the file that draws it.
     """
     episode = _with_scenes(request, episode_id)
-    drawer: Drawer = request.app.state.drawer
-    return _Drawn(lambda: drawer.land(episode.path, request.app.state.archive.root))
+    drawer = services(request).drawer
+    return _Drawn(lambda: drawer.land(episode.path, services(request).archive.root))
 
 
 def _with_scenes(request: Request, episode_id: str) -> Episode:
@@ -160,7 +161,7 @@ def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:
 
 
 class _Drawn(Response):
-    """Frames that are being drawn: no thread waits for them, and they are dropped when whoever asked has gone.
+    """Frames that are being drawn: no thread waits for them, and they are dropped when the visitor has gone.
 
     Args:
         draw: Asks for them.
@@ -197,7 +198,7 @@ async def _until_gone(receive: Receive) -> None:
 def drawing(request: Request, episode_id: str) -> Response:
     """Show how far the server has replayed this episode to draw its frames: `share`, 0 to 1, or null if it draws none."""
     episode = _episode(request, episode_id)
-    return JSONResponse({"share": request.app.state.drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({"share": services(request).drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
 
 
 @router.get(
@@ -215,11 +216,11 @@ def episode_video(request: Request, episode_id: str) -> Response:
     how far it is, and when to ask again.
     """
     episode = _episode(request, episode_id)
-    path = request.app.state.archive.video_path(episode.id)
+    path = services(request).archive.video_path(episode.id)
     if episode.is_video_only and not path.exists():
         raise HTTPException(404, f"the video of episode {episode.id} is not on this server")
     if not path.exists():
-        films: Films = request.app.state.films
+        films = services(request).films
         _ = episode.header  # a recording that cannot be read is told at once
         films.wanted(episode.id)
         progress = films.wait(episode.id, FILM_WAIT_S)
@@ -236,7 +237,7 @@ def film(request: Request, episode_id: str) -> JSONResponse:
     """Ask the server to make the episode's mp4, and see how far it is: `made`, `waiting`, `making`, `held` (while people
     play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
-    films: Films = request.app.state.films
+    films = services(request).films
     films.wanted(episode.id, LATER if films.progress(episode.id).state == "failed" else NOW)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 
@@ -245,7 +246,7 @@ def film(request: Request, episode_id: str) -> JSONResponse:
 def no_film(request: Request, episode_id: str) -> JSONResponse:
     """Stop waiting for the episode's mp4. Videos that somebody waits for are made first."""
     episode = _episode(request, episode_id)
-    films: Films = request.app.state.films
+    films = services(request).films
     films.later(episode.id)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 
@@ -255,7 +256,7 @@ def _film(episode: Episode, progress: FilmProgress) -> dict[str, Any]:
 
 
 def _episode(request: Request, episode_id: str) -> Episode:
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     if len(episode_id) > 200:
         raise HTTPException(404, "this episode name is too long")
     episode = archive.get(episode_id)

@@ -21,7 +21,7 @@ from interplay.explore.results.references import References
 from interplay.judge.ratings.boards import BoardMethod, rows_of
 from interplay.rank import Comparison
 from interplay.rank.answers_file import read_answers
-from interplay.web.forms import FormFields, is_own_address, see_other
+from interplay.web.http.forms import FormFields, is_own_address, see_other
 
 router = APIRouter(include_in_schema=False)
 _COOKIE = "interplay_examples"
@@ -40,7 +40,6 @@ class Examples:
         return self._file.is_file()
 
     def are_hidden(self, request: Request) -> bool:
-        """Whether the visitor has hidden them in this browser."""
         return request.cookies.get(_COOKIE) == "hide"
 
     def _are_shown(self, request: Request) -> bool:
@@ -51,7 +50,6 @@ class Examples:
         return read_answers(starter.ANSWERS)
 
     def rows(self, request: Request, task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
-        """Of the leaderboard; none where they are hidden."""
         return rows_of(self._answers, task, method) if self._are_shown(request) else []
 
     @cached_property
@@ -61,7 +59,6 @@ class Examples:
         return boards(results, References(dict.fromkeys(document["proofs"], ""), (), ()))
 
     def boards(self, request: Request) -> list[Board]:
-        """Of language models; none where they are hidden."""
         return self._boards if self._are_shown(request) else []
 
 

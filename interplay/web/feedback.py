@@ -8,14 +8,15 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay import __version__
-from interplay.study.feedback import KINDS, FeedbackBox, FeedbackError, TooMuchFeedbackError, feedback_csv
+from interplay.study.feedback import KINDS, FeedbackError, TooMuchFeedbackError, feedback_csv
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import pupil_of
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormFields, is_own_address, see_other, sentence
-from interplay.web.identity import current_operator, known_participant, network_of
-from interplay.web.rates import Rate
+from interplay.web.http.forms import FormFields, is_own_address, see_other, sentence
+from interplay.web.http.identity import current_operator, known_participant, network_of
+from interplay.web.http.rates import Rate
 from interplay.web.rendering import render, templates
+from interplay.web.services import services
 from interplay.web.studies.enrolments import part_of
 
 router = APIRouter(include_in_schema=False)
@@ -42,7 +43,7 @@ def _form(request: Request, *, status: int = 200, problem: str = "", is_sent: bo
 def send(request: Request, form: FormFields) -> Response:
     """Keep it, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
     kind, words, page, episode = (form.get(name, "") for name in ("kind", "words", "page", "episode"))
-    box: FeedbackBox = request.app.state.feedback
+    box = services(request).feedback
     part, pupil = part_of(request), pupil_of(request)
     study = part.study if part is not None else pupil[0].code if pupil is not None else ""
     try:
@@ -64,7 +65,7 @@ def feedback(request: Request) -> Response:
     """What was written, the newest first; for operators."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation/feedback")
-    box: FeedbackBox = request.app.state.feedback
+    box = services(request).feedback
     return desk(request, "feedback_list.html", "/moderation/feedback", known=box.all(limit=SHOWN), most=SHOWN)
 
 
@@ -75,6 +76,6 @@ def feedback_table(request: Request) -> Response:
         require_operator(request)
     except HTTPException:
         return see_other("/operator?next=/moderation/feedback")
-    box: FeedbackBox = request.app.state.feedback
+    box = services(request).feedback
     headers = {"Content-Disposition": 'attachment; filename="feedback.csv"', "Cache-Control": "no-store"}
     return Response(feedback_csv(box.all()), media_type="text/csv; charset=utf-8", headers=headers)

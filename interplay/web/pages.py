@@ -18,8 +18,6 @@ from interplay.envs.make import end_button, has_score
 from interplay.explore import published
 from interplay.learn.reward.curves import read_along
 from interplay.play.games import agreement
-from interplay.play.server import PlayServer
-from interplay.record import Archive
 from interplay.record.listing import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
@@ -31,13 +29,14 @@ from interplay.web.agents.access import (
     judged_now,
     may_know,
     may_know_players,
-    shown_to,
+    visible_episodes,
 )
-from interplay.web.identity import current_operator, known_participant
+from interplay.web.http.identity import current_operator, known_participant
+from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder
-from interplay.web.refusals import refusal
 from interplay.web.rendering import actor_name, find_task, render, titles
 from interplay.web.rewards import reward_plot
+from interplay.web.services import services
 from interplay.web.videos import video_response
 
 router = APIRouter(include_in_schema=False)
@@ -67,7 +66,7 @@ _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
 def health(request: Request) -> dict[str, Any]:
     """Alive: answers as soon as the application does, and says whether games are in trouble just now, and how many games of a
     killed server are not sealed yet."""
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     troubles = [] if play is None or play.pool.stopping else play.troubles
     recovering = {} if play is None or not play.num_recovering else {"recovering": play.num_recovering}
     return ({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"}) | recovering
@@ -76,14 +75,14 @@ def health(request: Request) -> dict[str, Any]:
 @router.get("/")
 def library(request: Request) -> Response:
     """The tasks, by suite."""
-    _expect(request, next((task for task in request.app.state.tasks.values() if backends.of(task).must_load), None))
-    counts = episodes_by_task(request.app.state.archive.database, shown_to(request))
-    server: PlayServer | None = request.app.state.play
+    _expect(request, next((task for task in services(request).tasks.values() if backends.of(task).must_load), None))
+    counts = episodes_by_task(services(request).archive.database, visible_episodes(request))
+    server = services(request).play
     num_explored = sum(count for task, count in counts.items() if task.startswith("explore/"))
     return render(
         request, "library.html", "Play",
-        suites=request.app.state.suites, counts=counts, num_explored=num_explored, total=sum(counts.values()),
-        pause=request.app.state.pauses.of(None), waiting={} if server is None else server.waiting(),
+        suites=services(request).suites, counts=counts, num_explored=num_explored, total=sum(counts.values()),
+        pause=services(request).pauses.of(None), waiting={} if server is None else server.waiting(),
     )  # fmt: skip
 
 
@@ -93,7 +92,7 @@ def picture(request: Request, suite: str, name: str) -> Response:
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"{task.title} has no picture: it has videos only.")
-    path = request.app.state.pictures.path(task, within_s=PICTURE_WAIT_S)
+    path = services(request).pictures.path(task, within_s=PICTURE_WAIT_S)
     if path is None:
         headers = {"Cache-Control": "no-store", "Retry-After": "5"}
         return Response(placeholder(task.title), media_type="image/svg+xml", headers=headers)
@@ -123,7 +122,7 @@ def game_page(
 ) -> Response:
     """The page on which a task is played; `context` is what a study adds to it."""
     _expect(request, task)
-    home = next(one for one in request.app.state.suites if task in one.tasks)
+    home = next(one for one in services(request).suites if task in one.tasks)
     task_json = {
         "id": task.id,
         "title": task.title,
@@ -143,10 +142,10 @@ def game_page(
         "ends": end_button(task),
         "has_score": has_score(task),
         "sends_scenes": backends.of(task).sends_scenes,
-        "statistics": [one.to_json() for one in request.app.state.archive.collected(task)],
+        "statistics": [one.to_json() for one in services(request).archive.collected(task)],
     }
     context: dict[str, Any] = {"study": None, "school_class": None, "me": None, "title": task.title} | context
-    server: PlayServer | None = request.app.state.play
+    server = services(request).play
     is_open = len(task.seats) > 1 and not context["study"] and not context["school_class"]
     partner = server.partner(task) if server is not None and is_open else None
     task_json |= {"partner": partner, "may_invite": is_open, "lost": _LOST.get(task.env.id)}
@@ -156,8 +155,7 @@ def game_page(
 
 
 def _expect(request: Request, task: Task | None) -> None:
-    """Tell the live server that a game of this task may be wanted soon."""
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     if play is not None and task is not None:
         play.soon(task)
 
@@ -214,24 +212,23 @@ def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[
     """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
     own, is_operator = known_participant(request), current_operator(request)
-    wanted = replace(shown_to(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
-    shown = episode_page(request.app.state.archive.database, wanted, page, ROWS_PER_PAGE)
+    wanted = replace(visible_episodes(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
+    shown = episode_page(services(request).archive.database, wanted, page, ROWS_PER_PAGE)
     rebuilt = next((row for row in shown.rows if row.frames == "replay"), None)
     link = lambda number: "/episodes?" + urlencode({"task": task, "actor": actor, "page": number})  # noqa: E731
     return render(
         request, "episodes.html", "Episodes",
         rows=shown.rows, total=shown.total, wanted=wanted, names=shown.actors, task_ids=shown.tasks, titles=titles(request),
-        scoreless={task_id for task_id, one in request.app.state.tasks.items() if not has_score(one)},
+        scoreless={task_id for task_id, one in services(request).tasks.items() if not has_score(one)},
         page=shown.page, num_pages=shown.num_pages, link=link, judged_now=sorted(judged), has_secrets=kept_back - judged,
         own_name=None if own is None else judge_name(own),
         is_operator=is_operator, download=_download(wanted) if is_operator else None,
-        lengths=game_lengths(shown.rows, request.app.state.tasks),
-        background=None if rebuilt is None else prepare(request, request.app.state.archive.root / rebuilt.path),
+        lengths=game_lengths(shown.rows, services(request).tasks),
+        background=None if rebuilt is None else prepare(request, services(request).archive.root / rebuilt.path),
     )  # fmt: skip
 
 
 def _download(wanted: EpisodeQuery) -> str:
-    """The condition that asks for what is listed, beside its task."""
     if wanted.actor is None:
         return ""
     return f"seat.{'actor_kind' if wanted.actor in ACTOR_KINDS else 'actor'} = {wanted.actor}"
@@ -240,7 +237,7 @@ def _download(wanted: EpisodeQuery) -> str:
 @router.get("/episodes/{episode_id}")
 def episode(request: Request, episode_id: str) -> Response:
     """One episode: its replay and its facts."""
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     found = archive.get(episode_id)
     check_shown(request, found)
     if not may_know_players(request, found):
@@ -259,7 +256,7 @@ def episode(request: Request, episode_id: str) -> Response:
         has_score=has_score(found.task),
         rewards=[reward_plot(along, found.num_steps) for along in read_along(archive.root, found.id)],
         has_milestones=found.task_id in published.instances() and may_know(request, found.task_id),
-        run=request.app.state.explore_kept.of_episode(found.id) if found.task.suite == "explore" else None,
+        run=services(request).explore_results.of_episode(found.id) if found.task.suite == "explore" else None,
         said=agreement.said(archive.database, episode_id=found.id, participant_id=known_participant(request)),
     )
 
@@ -271,4 +268,4 @@ def game_lengths(rows: Sequence[EpisodeRow], tasks: Mapping[str, Task]) -> dict[
 
 def prepare(request: Request, path: Path) -> BackgroundTask:
     """Load the world of an episode that is about to be watched: the first of its kind takes seconds to load."""
-    return BackgroundTask(request.app.state.drawer.prepare, path)
+    return BackgroundTask(services(request).drawer.prepare, path)

@@ -23,7 +23,7 @@ from interplay.parallel import begin
 from interplay.tasks import Task
 
 NUM_STEPS = 420
-"""Seven seconds of Atari: long enough that title screens are gone and something is going on."""
+"""Seven seconds of Atari: long enough that title screens are gone and something happens."""
 _HOLD_STEPS = 12
 
 PAINTER_IDLE_S = 20.0
@@ -55,7 +55,7 @@ class Pictures:
         Its name holds the task's hash, so a changed task gets a new one.
 
         Args:
-            within_s: Seconds to wait for it; None as long as it takes. It goes on being made.
+            within_s: Seconds to wait for it; None as long as it takes. It is still made after that.
         Returns:
             None if it is not there yet.
         Raises:
@@ -83,7 +83,6 @@ class Pictures:
         return path
 
     def close(self) -> None:
-        """End the process that draws; what it was drawing is not made."""
         self._painter.close()
 
     def _make(self, task: Task, path: Path, made: Future[None]) -> None:
@@ -146,7 +145,6 @@ class _Painter:
         raise EnvError(f"{task.id}: the process that draws the picture stopped\nRead the server's log, then try again.")
 
     def _started(self) -> Connection:
-        """The pipe to the process, which is started where there is none."""
         with self._lock:
             if self._is_closed:
                 raise EnvError("the server is stopping: no more pictures are drawn")

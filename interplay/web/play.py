@@ -17,7 +17,7 @@ from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
 from interplay.tasks import Task
 from interplay.web.classes.pupils import class_of_game
-from interplay.web.identity import (
+from interplay.web.http.identity import (
     GIVEN_NAME,
     current_participant,
     is_given_name,
@@ -27,6 +27,7 @@ from interplay.web.identity import (
     one_spelling,
     require_operator_token,
 )
+from interplay.web.services import services
 from interplay.web.studies.enrolments import give_seat, may_play
 
 router = APIRouter(tags=["play"])
@@ -96,7 +97,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         raise HTTPException(409, message)
     person = None if operator else current_participant(request) if enrolment is None else enrolment.participant_id
     if len(task.seats) > 1 and not operator and wanted.partner is None:
-        own, all_of_address = request.app.state.joins
+        own, all_of_address = services(request).joins
         if not (own.allows(str(person)) and all_of_address.allows(network_of(request))):
             message = f"you have asked for {own.most} games with others in a minute, or your address for {all_of_address.most}"
             raise HTTPException(429, f"{message}; wait a minute, then try again", {"Retry-After": "60"})
@@ -129,8 +130,8 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 def _check_not_paused(request: Request) -> None:
-    """The operator may stop new games; those that are played go on."""
-    pause = request.app.state.pauses.of(None)
+    """The operator may stop new games; running games continue."""
+    pause = services(request).pauses.of(None)
     if pause is not None:
         raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
 
@@ -147,7 +148,7 @@ def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_op
 
 
 class Agreement(BaseModel):
-    """Whether a player lets a game be compared with others: that of a seat, or an episode of whoever sends the cookie."""
+    """Whether a player lets a game be compared with others: that of a seat, or an episode of the sender of the cookie."""
 
     model_config = ConfigDict(extra="forbid")
     token: str | None = Field(None, max_length=400)
@@ -165,7 +166,7 @@ class Agreement(BaseModel):
 def agree(request: Request, said: Agreement) -> dict[str, bool]:
     """Keep whether a game may be shown to judges beside others. The seat's token says whose game, or the episode and the cookie
     of who played it do, which are good for longer. The last answer counts."""
-    database = request.app.state.archive.database
+    database = services(request).archive.database
     if said.token is not None:
         try:
             episode_id, participant_id = _play(request).played(said.token)
@@ -183,7 +184,7 @@ def agree(request: Request, said: Agreement) -> dict[str, bool]:
     except agreement.AgreementError as error:
         raise HTTPException(409, str(error)) from None
     if is_compared and episode_id is not None:
-        request.app.state.films.wanted(episode_id, SOON)
+        services(request).films.wanted(episode_id, SOON)
     return {"is_compared": is_compared}
 
 
@@ -197,7 +198,7 @@ def statistics(request: Request) -> dict[str, Any]:
 @router.get("/api/scene/tables/{name}.bin", response_class=FileResponse)
 def scene_tables(request: Request, name: str) -> FileResponse:
     """The tables with which a browser draws a world, as the seat's `welcome` names them; what has this name never changes."""
-    path = tables.find(request.app.state.archive.root, name)
+    path = tables.find(services(request).archive.root, name)
     if path is None:
         raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer ones")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{name}"'}
@@ -207,7 +208,7 @@ def scene_tables(request: Request, name: str) -> FileResponse:
 @router.websocket("/api/play")
 async def play_socket(websocket: WebSocket) -> None:
     """One seat's socket: docs/protocol.md."""
-    play: PlayServer | None = websocket.app.state.play
+    play = services(websocket).play
     if play is None:
         await websocket.close()
         return
@@ -215,7 +216,7 @@ async def play_socket(websocket: WebSocket) -> None:
 
 
 def _play(request: Request) -> PlayServer:
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     if play is None:
         raise HTTPException(503, "this server shows pages only; to play, start `interplay serve`")
     return play

@@ -12,6 +12,7 @@ from typing import Any
 
 from interplay.judge.ratings.boards import Track
 from interplay.rank.normal import Z95
+from interplay.record import summary
 from interplay.study import scores
 
 MAX_POINTS = 600

@@ -14,11 +14,11 @@ from fastapi.templating import Jinja2Templates
 from starlette.background import BackgroundTask
 
 from interplay.envs.backends import to_install
-from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, Task, lookup
 from interplay.web.pictures import shipped_picture
+from interplay.web.services import services
 from interplay.wording import amount
 
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
@@ -65,7 +65,6 @@ def plain_number(value: float) -> str:
 
 
 def ago(instant: datetime) -> str:
-    """How long ago, roughly."""
     seconds = max(0.0, (datetime.now(UTC) - instant).total_seconds())
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= size:
@@ -141,32 +140,23 @@ def render(
     **context: Any,
 ) -> Response:
     """A page: its template, and which entry of the main menu it stands under."""
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     context |= {"here": here, "recovering": 0 if play is None else play.num_recovering}
     return templates.TemplateResponse(request, name, context, status_code=status, headers=headers, background=background)
 
 
 def find_task(request: Request, task_id: str) -> Task:
-    """A task on offer.
-
-    Raises:
-        NotFoundError: With the nearest id.
-    """
-    return lookup(task_id, request.app.state.tasks)
+    """A task on offer (NotFoundError with the nearest id)."""
+    return lookup(task_id, services(request).tasks)
 
 
 def explore_suite(request: Request) -> Suite:
-    """The tasks of explore.
-
-    Raises:
-        HTTPException: 404 where this server does not offer them.
-    """
-    suite: Suite | None = request.app.state.explore
+    """The tasks of explore (HTTPException: 404 where this server does not offer them)."""
+    suite = services(request).explore
     if suite is None:
         raise HTTPException(404, "This server does not offer the tasks of explore.")
     return suite
 
 
 def titles(request: Request) -> dict[str, str]:
-    """Task id -> title, of the tasks on offer."""
-    return {task_id: task.title for task_id, task in request.app.state.tasks.items()}
+    return {task_id: task.title for task_id, task in services(request).tasks.items()}

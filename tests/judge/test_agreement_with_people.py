@@ -11,9 +11,9 @@ from interplay.cli import main
 from interplay.model_judges import LoggedJudges, ModelJudgeError, answer_by_looking, calibrate, save
 from interplay.model_judges.agreement import agreement_with_people
 from interplay.rank.bias import share
-from interplay.store import bans
-from interplay.store.model_judges import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs
-from interplay.store.model_judges import opinions as model_opinions
+from interplay.store.judging import bans
+from interplay.store.judging.model_judges import JudgedPair, LoggedOpinion, ModelAnswer, add_model_answers, judged_pairs
+from interplay.store.judging.model_judges import opinions as model_opinions
 from interplay.tasks import find
 
 QUESTIONS = find(TASK).questions

@@ -1,11 +1,11 @@
 """Files that are made beside everything else: what cannot be made is tried again later, and hinders nothing."""
 
-from interplay.judge import background
-from interplay.judge.background import Background
+from interplay.judge.entrants import duplicates
+from interplay.judge.entrants.duplicates import Background
 
 
 def test_what_could_not_be_made_is_tried_again_and_others_are_made(tmp_path, monkeypatch):
-    monkeypatch.setattr(background, "_AGAIN_AFTER_S", 0.0)
+    monkeypatch.setattr(duplicates, "_AGAIN_AFTER_S", 0.0)
     tries = []
 
     def make(item, target):

@@ -12,8 +12,9 @@ import interplay.record
 from interplay.cli import main
 from interplay.judge import BannedError, Judging
 from interplay.judge.bans import BanFileError, banned_document, read_banned
-from interplay.store import Ban, Match, Participant, bans
+from interplay.store import Ban, Match, Participant
 from interplay.store import judging as store
+from interplay.store.judging import bans
 
 TASK = TASKS[0]
 

@@ -20,12 +20,13 @@ from interplay.judge import (
     Rules,
     SupersededError,
 )
-from interplay.judge.ratings.carried import CarriedOn
+from interplay.judge.ratings.incremental import Incremental
 from interplay.judge.serving import judging as room
 from interplay.rank import Comparison, rate_all
-from interplay.store import Answer, EpisodeRow, Match, bans
+from interplay.store import Answer, EpisodeRow, Match
 from interplay.store import judging as store
 from interplay.store.entrants import withdraw
+from interplay.store.judging import bans
 
 NUM_JUDGES = 20
 NUM_ANSWERS = 400
@@ -203,7 +204,7 @@ def test_two_answers_at_once_do_not_exceed_what_one_judge_may_give(archive, cloc
 
 def test_news_read_side_by_side_are_taken_once_and_in_order(archive, clock):
     judging = Judging(archive, rng=np.random.default_rng(1), clock=clock, rules=AT_ONCE)
-    carried = CarriedOn(list, lambda value, answer: value.append(answer.sequence))
+    carried = Incremental(list, lambda value, answer: value.append(answer.sequence))
 
     def answer(judge: str) -> int:
         match = judging.serve(judge, TASKS[0])
@@ -253,7 +254,7 @@ def test_who_makes_the_value_anew_shows_nobody_half_of_it(archive, clock, monkey
             raise OSError("the database is gone")
         value.append(answer.sequence)
 
-    carried = CarriedOn(list, add)
+    carried = Incremental(list, add)
     sequences = []
     for judge in ("ann", "ben", "cyd"):
         match = judging.serve(judge, TASKS[0])

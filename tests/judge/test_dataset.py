@@ -21,12 +21,12 @@ from interplay.judge import Judging
 from interplay.judge.bans import BanFileError
 from interplay.judge.entrants.uploads import UploadError, add_agent
 from interplay.judge.published import DatasetError, Selection, export_answers, flat_table, import_answers, open_pseudonyms
-from interplay.judge.published.exporting import Tasks
+from interplay.judge.published.dataset_export import Tasks
 from interplay.rank import Comparison, TaskStandings
-from interplay.store import bans as ban_store
 from interplay.store import entrants as entrant_store
 from interplay.store import judging as store
-from interplay.store.answers import full_answers
+from interplay.store.judging import bans as ban_store
+from interplay.store.judging.verdicts import full_answers
 from interplay.store.uploads import exported
 from interplay.tasks import find
 
@@ -430,20 +430,20 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import interplay.record
-from interplay.judge.published import importing
-from interplay.judge.entrants.video_staging import Placed
+from interplay.judge.published import dataset_import
+from interplay.judge.entrants.video_staging import Placement
 place = sys.argv[4]
-inner = importing.store.insert_rows
+inner = dataset_import.store.insert_rows
 def insert_rows(session, model, rows):
     if place == model.__tablename__:
         inner(session, model, rows[: len(rows) // 2])
         os.kill(os.getpid(), signal.SIGKILL)
     inner(session, model, rows)
-importing.store.insert_rows = insert_rows
+dataset_import.store.insert_rows = insert_rows
 if place == "finish":
-    Placed.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    Placement.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 videos = Path(sys.argv[3]) if sys.argv[3] else None
-importing.import_answers(interplay.record.open(sys.argv[1]), Path(sys.argv[2]), videos=videos)
+dataset_import.import_answers(interplay.record.open(sys.argv[1]), Path(sys.argv[2]), videos=videos)
 """
 
 

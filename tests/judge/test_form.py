@@ -4,9 +4,10 @@ import pytest
 from judging_world import REASON, form, played
 
 from interplay.judge import InvalidAnswerError, check_form
-from interplay.judge.form import MAX_DRAFT_BYTES, Watching, check_draft, num_visible_chars
-from interplay.judge.watched import Lengths
+from interplay.judge.form import MAX_DRAFT_BYTES, Watching, check_draft
+from interplay.judge.viewing import Lengths
 from interplay.tasks import find
+from interplay.wording import num_visible_chars
 
 TASK = "atari/breakout"
 QUESTIONS = find(TASK).questions

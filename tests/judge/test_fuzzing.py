@@ -90,6 +90,6 @@ def test_after_the_attack_judging_goes_on(apps, clients, place):
     match = clients[place].post("/api/judge/matches", json={}).json()
     answered = clients[place].post(f"/api/judge/matches/{match['match']}/answer", json=form(match["task"]))
     assert answered.status_code == 201
-    with apps[place].state.archive.database.read() as session:
+    with apps[place].state.services.archive.database.read() as session:
         for answer in store.answers(session):
             assert re.fullmatch(r"participant-\d+", answer.judge)

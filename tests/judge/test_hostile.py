@@ -11,9 +11,11 @@ from starlette.testclient import TestClient
 
 from interplay.judge import Judging
 from interplay.play.connections.tokens import operator_token
-from interplay.store import Enrolment, bans, studies
+from interplay.store import Enrolment
 from interplay.store import judging as store
+from interplay.store.judging import bans
 from interplay.store.participants import add_participant
+from interplay.store.study import studies
 from interplay.store.tokens import create_token
 from interplay.study import tokens
 from interplay.web.app import create_app
@@ -53,7 +55,7 @@ def worker(app, archive):
                 worker=name, assignment=f"assignment-{name}", arrival={}, now=now, consented=True,
             )  # fmt: skip
             enrolment_id = enrolment.id
-        return visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.secret, enrolment_id)})
+        return visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.services.secret, enrolment_id)})
 
     return make
 
@@ -76,7 +78,7 @@ def refused(response, status: int, code: str) -> dict:
 
 
 def num_answers(app) -> int:
-    return judging_world.num_answers(app.state.archive)
+    return judging_world.num_answers(app.state.services.archive)
 
 
 # The form
@@ -340,7 +342,7 @@ def person(app, archive):
                 session, enrolment_id=enrolment_id, study=study, study_hash=studies.study_row(session, study).content_hash,
                 participant_id=1, channel="open", worker="", assignment=study, arrival={}, now=START, consented=True,
             )  # fmt: skip
-        inside = visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.secret, enrolment_id)})
+        inside = visitor(app, **{"Interplay-Enrolment": tokens.make(app.state.services.secret, enrolment_id)})
         inside.cookies = client.cookies
         return inside, enrolment_id
 

@@ -32,15 +32,17 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings
 from interplay.judge.serving.open_matches import UNTOUCHED_AFTER_S
 from interplay.rank import expected_drop
-from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match, bans, studies
+from interplay.store import Answer, EpisodeRow, EpisodeStatistic, Match
 from interplay.store import entrants as store_entrants
 from interplay.store import judging as store
+from interplay.store.judging import bans
+from interplay.store.study import studies
 from interplay.tasks import find
 
 TASK = TASKS[0]

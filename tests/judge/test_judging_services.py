@@ -8,7 +8,7 @@ from judging_world import START, Clock
 import interplay.record
 from interplay import testing
 from interplay.errors import NotFoundError
-from interplay.judge.banning import Bans
+from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokenError, ApiTokens
 from interplay.judge.entrants.roster import MAX_WAITING, ProposalError, Roster, Viewer
 from interplay.store import Match, entrants

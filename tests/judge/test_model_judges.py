@@ -39,7 +39,7 @@ from interplay.model_judges.vision import UnansweredPairError, prompt, read_repl
 from interplay.rank import davidson
 from interplay.store import Answer, Match
 from interplay.store import judging as store
-from interplay.store.model_judges import judged_pairs
+from interplay.store.judging.model_judges import judged_pairs
 from interplay.tasks import find
 
 

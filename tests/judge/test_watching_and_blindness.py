@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from video_files import write_video
 
 from interplay.judge import OPEN_ROOM, DailyLimitError, InvalidAnswerError, Judging, Rules
-from interplay.judge.entrants.twins import twin_path
+from interplay.judge.entrants.duplicates import twin_path
 from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import find
@@ -167,7 +167,7 @@ def test_a_public_board_does_not_move_with_one_answer_and_operators_see_it_live(
 
 
 def test_what_everybody_sees_follows_a_ban_at_once(archive, clock):
-    from interplay.store import bans
+    from interplay.store.judging import bans
 
     judging = room(fill(archive), clock, min_viewing_s=0, min_watched_share=0, publish_every=2)
     for number in range(4):

@@ -19,8 +19,8 @@ from interplay.record import Archive
 from interplay.store import Enrolment
 from interplay.study import Arrival, tokens
 from interplay.study.definition import parse_study
-from interplay.study.payroll import Payroll
-from interplay.study.playing.visits import Visits
+from interplay.study.money.payroll import Payroll
+from interplay.study.play.visits import Visits
 from interplay.study.studies import Studies
 
 pytestmark = pytest.mark.processes

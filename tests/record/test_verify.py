@@ -180,9 +180,9 @@ def test_verify_all_names_the_changed_episode(record, archive, invaders, capsys)
 
 
 def test_verify_all_in_two_processes_keeps_the_order(record, archive, make_cartpole, capsys, monkeypatch):
-    import interplay.cli.episodes.recorded
+    import interplay.cli.episodes.catalogue
 
-    monkeypatch.setattr(interplay.cli.episodes.recorded, "_PARALLEL_STEPS", 1)
+    monkeypatch.setattr(interplay.cli.episodes.catalogue, "_PARALLEL_STEPS", 1)
     names = [record(make_cartpole(), num_steps=10, seed=seed).episode.id for seed in range(3)]
     assert _run(["episodes", "verify", *names, "--data", str(archive.root), "--json"]) == 0
     assert [item["episode"] for item in json.loads(capsys.readouterr().out)["episodes"]] == names

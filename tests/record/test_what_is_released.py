@@ -20,8 +20,8 @@ from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
 from interplay.record.exchange.publishing import Publishing
 from interplay.record.exchange.queries import Queries, QueryError
 from interplay.store import EpisodeRow, EpisodeSeat, Participant, PlaySession, ReleaseChoice, StudyRow, StudyVersion
-from interplay.store.saved_queries import content_hash
-from interplay.store.studies import add_enrolment, end_enrolment
+from interplay.store.releases import content_hash
+from interplay.store.study.studies import add_enrolment, end_enrolment
 from interplay.tasks import find
 
 START = testing.START

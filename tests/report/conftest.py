@@ -11,7 +11,7 @@ from report_answers import full_answers
 
 import interplay.record
 from interplay import testing
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 from interplay.tasks import builtin_suites
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from interplay import envs, testing
 from interplay.record import Archive, InputTiming, Owner, RecordedEpisode
-from interplay.store import EpisodeRow, EpisodeSeat, sessions, visits
+from interplay.store import EpisodeRow, EpisodeSeat, sessions
+from interplay.store.study import visits
 from interplay.study import Arrival
 from interplay.study.definition import Study, parse_study
 from interplay.study.studies import Studies

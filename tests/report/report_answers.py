@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from bench.synthetic_bedd import TASKS, synthetic_answers
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 
 _SIDES = {"p1": "left", "p2": "right", "draw": "draw", "na": "na"}
 

@@ -28,7 +28,7 @@ from interplay.report.matchmaking import save_matchmaking
 from interplay.report.plots import png, svg
 from interplay.report.table import Column, Figure, Measured, Table
 from interplay.store import Answer, Ban
-from interplay.store.answers import FullAnswer, full_answers
+from interplay.store.judging.verdicts import FullAnswer, full_answers
 
 EFFORTS = [Effort(task, 1200 + 100 * place, 10 * place, 700, place != 3) for task in TASK_SENTIMENT for place in range(6)]
 PLACES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "1")

@@ -14,8 +14,8 @@ from interplay.store import Database
 from interplay.store.participants import add_participant
 from interplay.study import Arrival
 from interplay.study.definition import parse_study
-from interplay.study.reviewing.part import QUESTIONS
-from interplay.study.reviewing.reviews import VERDICT, Review, Reviews
+from interplay.study.review.part import QUESTIONS
+from interplay.study.review.reviews import VERDICT, Review, Reviews
 from interplay.study.studies import Studies
 
 

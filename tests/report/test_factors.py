@@ -7,7 +7,7 @@ import pytest
 
 from interplay.report.bedd.factors import factor_scores, points
 from interplay.report.plots import _COLOURS, agent_styles
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 from interplay.tasks import Question
 
 HARM = Question("harm", "Least Village Harm", "direct", "")

@@ -14,7 +14,7 @@ from interplay.envs import make
 from interplay.errors import NotFoundError
 from interplay.record import Owner, RecordedEpisode
 from interplay.store import ApiToken, Database, Entrant, EpisodeRow, EpisodeSeat, TaskRow, entrants, judging
-from interplay.store.catalogue import agent_names
+from interplay.store.episodes import agent_names
 from interplay.store.participants import add_participant
 from interplay.store.tokens import (
     SCOPES,

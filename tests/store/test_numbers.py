@@ -22,11 +22,11 @@ from interplay.store import (
     SeatStatistic,
     StudyRow,
     StudyVersion,
-    collected,
-    study_numbers,
+    summary,
 )
-from interplay.store.collected import Spread
 from interplay.store.episodes import Condition, EpisodeQuery
+from interplay.store.study import numbers as study_numbers
+from interplay.store.summary import Spread
 from interplay.tasks import find
 
 TASKS = [find("atari/breakout"), find("atari/qbert"), find("gymnasium/taxi")]
@@ -151,7 +151,7 @@ def test_hours_of_every_day_task_and_channel(session, rows):
             sums = expected[one["created_at"].strftime("%Y-%m-%d"), one["task"], channel]
             sums[0] += one["duration_s"] / 3600
             sums[1] += 1
-        found = collected.hours_by_day(session, study=study)
+        found = summary.hours_by_day(session, study=study)
         assert {one[:3]: list(one[3:]) for one in found} == {key: pytest.approx(sums) for key, sums in expected.items()}
         assert [one.day for one in found] == sorted(one.day for one in found)
 
@@ -175,10 +175,10 @@ def test_measures_of_peoples_games_and_the_farthest_of_each_task(session, rows):
             expected["active_share"][task][name] = active[name] * rate / one["num_steps"]
             expected["score"][task][name] = one["total_reward"]
             expected["length_s"][task][name] = one["duration_s"]
-        found = collected.measures(session, study=study)
+        found = summary.measures(session, study=study)
         for name, tasks in expected.items():
             assert close(found[name], {task: list(values.values()) for task, values in tasks.items()}), (study, name)
-        far = collected.extremes(session, study=study)["latency_ms"]
+        far = summary.extremes(session, study=study)["latency_ms"]
         for task, values in expected["latency_ms"].items():
             largest = sorted(values, key=lambda episode, values=values: (-values[episode], episode))[:3]
             assert [one.episode for one in far if one.task == task] == largest
@@ -188,21 +188,21 @@ def test_outcomes_verdicts_totals_and_histograms(session, rows):
     people = {one["id"] for one in rows[EpisodeRow] if one["actor_kind"] == "human"}
     newest = {one["episode_id"]: one["is_equal"] for one in rows[EpisodeVerdict] if one["episode_id"] in people}
     equal = sum(newest.values())
-    assert collected.verdicts(session) == (equal, len(newest) - equal, len(people) - len(newest))
-    assert {name for name, _ in collected.different(session)} == {name for name, same in newest.items() if not same}
-    ends = collected.outcomes(session)
+    assert summary.verdicts(session) == (equal, len(newest) - equal, len(people) - len(newest))
+    assert {name for name, _ in summary.different(session)} == {name for name, same in newest.items() if not same}
+    ends = summary.outcomes(session)
     assert sum(sum(one.values()) for one in ends.values()) == sum(one["actor_kind"] == "human" for one in rows[EpisodeRow])
     query = EpisodeQuery(where=[Condition("score", ">=", 20)])
     fits = [one for one in rows[EpisodeRow] if one["total_reward"] >= 20]
-    sums = collected.totals(session, query)
+    sums = summary.totals(session, query)
     assert (sums.num_episodes, sums.num_steps) == (len(fits), sum(one["num_steps"] for one in fits))
     assert sums.hours == pytest.approx(sum(one["duration_s"] for one in fits) / 3600)
     assert sums.num_participants == len({one["participant_id"] for one in fits} - {None})
-    bins = collected.bins(session, query, EpisodeRow.total_reward)
+    bins = summary.bins(session, query, EpisodeRow.total_reward)
     low, high = min(one["total_reward"] for one in fits), max(one["total_reward"] for one in fits)
     assert (bins.low, bins.high, sum(bins.counts)) == (low, high, len(fits))
     assert bins.counts[-1] >= sum(one["total_reward"] == high for one in fits)
-    assert collected.bins(session, EpisodeQuery(ids=["e01"]), EpisodeRow.total_reward) is None
+    assert summary.bins(session, EpisodeQuery(ids=["e01"]), EpisodeRow.total_reward) is None
 
 
 def test_people_and_how_far_they_get(session, rows):

@@ -15,11 +15,11 @@ from interplay.store import (
     ReleaseChoice,
     StudyRow,
     StudyVersion,
-    saved_queries,
+    releases,
 )
 from interplay.store.episodes import EpisodeQuery, count_episodes, find_episodes
 from interplay.store.releases import counts
-from interplay.store.studies import add_enrolment
+from interplay.store.study.studies import add_enrolment
 from interplay.tasks import find
 
 TASK = find("atari/breakout")
@@ -81,7 +81,7 @@ def test_the_view_decides_in_every_database(database):
     assert released() == {"key-open", "breakout-random-2"}
     with database.write() as session:
         rows = find_episodes(session, EpisodeQuery(released=True))
-        saved_queries.save_query(session, name="q", task=None, conditions=[], rows=rows, now=testing.START)
+        releases.save_query(session, name="q", task=None, conditions=[], rows=rows, now=testing.START)
         session.execute(sa.delete(EpisodeSeat).where(EpisodeSeat.episode_id == "key-open"))
     with database.read() as session:
         assert {row.id for row in find_episodes(session, EpisodeQuery(saved=("q", 1)))} == {"key-open", "breakout-random-2"}

@@ -6,8 +6,9 @@ from threading import Thread
 import pytest
 import sqlalchemy as sa
 
-from interplay.store import Base, Database, QuizAttempt, studies
+from interplay.store import Base, Database, QuizAttempt
 from interplay.store.participants import add_participant, participant_by_worker
+from interplay.store.study import money, studies
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -39,7 +40,7 @@ def test_the_ledger_is_only_ever_added_to(database):
     with database.write() as session:
         enrol(session, "e1")
         now = {"kind": "reward", "state": "planned", "amount_cents": 100, "currency": "USD", "request": "r", "detail": ""}
-        studies.add_pay_event(session, enrolment_id="e1", now=NOW, **now)
+        money.add_pay_event(session, enrolment_id="e1", now=NOW, **now)
     for change in ("UPDATE pay_events SET amount_cents = 1", "DELETE FROM pay_events"):
         with pytest.raises(sa.exc.DBAPIError, match="pay_events are only ever added"), database.write() as session:
             session.execute(sa.text(change))
@@ -103,14 +104,14 @@ def test_the_ledger_keeps_its_order(database):
     with database.write() as session:
         enrol(session, "a")
         for state in ("planned", "failed", "planned", "sent"):
-            studies.add_pay_event(
+            money.add_pay_event(
                 session, enrolment_id="a", kind="reward", state=state, amount_cents=375, currency="USD", request="reward:a",
                 detail="", now=NOW,
             )  # fmt: skip
     with database.read() as session:
-        assert [event.state for event in studies.pay_events(session, "caves")] == ["planned", "failed", "planned", "sent"]
-        assert [event.state for event in studies.pay_events_of(session, ["a"])] == ["planned", "failed", "planned", "sent"]
-        assert studies.pay_events_of(session, ["b"]) == studies.pay_events_of(session, []) == []
+        assert [event.state for event in money.pay_events(session, "caves")] == ["planned", "failed", "planned", "sent"]
+        assert [event.state for event in money.pay_events_of(session, ["a"])] == ["planned", "failed", "planned", "sent"]
+        assert money.pay_events_of(session, ["b"]) == money.pay_events_of(session, []) == []
 
 
 def test_of_two_ends_at_once_the_first_stays(database):

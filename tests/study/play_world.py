@@ -8,10 +8,10 @@ import numpy as np
 
 from interplay import testing
 from interplay.store import Enrolment, EpisodeRow, EpisodeSeat, SeatStatistic, sessions
-from interplay.store import visits as store
+from interplay.store.study import visits as store
 from interplay.study import Arrival
 from interplay.study.definition import Study, parse_study
-from interplay.study.playing.visits import Visits
+from interplay.study.play.visits import Visits
 from interplay.study.studies import Studies
 from interplay.tasks import find
 

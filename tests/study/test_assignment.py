@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.study.assigning.balance import Assigned, Stand, assign
-from interplay.study.assigning.simulation import simulate
+from interplay.study.assignment.balance import Assignment, Stand, assign
+from interplay.study.assignment.simulation import simulate
 from interplay.study.definition import builtin_studies
 from interplay.study.incentives import Requirement, Treatment
-from interplay.study.playing.variants import PlayPart, Variant
+from interplay.study.play.variants import PlayPart, Variant
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -21,14 +21,14 @@ def variant(name: str, **changes) -> Variant:
     return replace(Variant(name, "atari/breakout", "", (), Treatment((Requirement("games", 1),))), **changes)
 
 
-def given_to(*stands: Stand, history=None, at_target="continue", seed=0) -> Assigned | None:
+def given_to(*stands: Stand, history=None, at_target="continue", seed=0) -> Assignment | None:
     rng = np.random.default_rng(seed)
     return assign(stands, now=NOW, history=history or {}, minutes=10, rng=rng, at_target=at_target)
 
 
 def test_what_lacks_most_of_its_target_comes_first():
     half, most = Stand(variant("a", target_min=100.0), 50.0), Stand(variant("b", target_min=1000.0), 700.0)
-    assert given_to(half, most) == Assigned("a", "target")
+    assert given_to(half, most) == Assignment("a", "target")
 
 
 def test_accepted_time_decides_not_how_many_visits_there_were():
@@ -39,7 +39,7 @@ def test_accepted_time_decides_not_how_many_visits_there_were():
 
 def test_a_seat_that_waits_for_a_player_comes_before_everything():
     waits = Stand(variant("waits", target_min=100.0), 99.0, open_seats=1)
-    assert given_to(Stand(variant("empty", target_min=100.0)), waits) == Assigned("waits", "open_seat")
+    assert given_to(Stand(variant("empty", target_min=100.0)), waits) == Assignment("waits", "open_seat")
 
 
 def test_people_at_work_count_with_what_they_will_probably_bring():
@@ -61,15 +61,15 @@ def test_times_and_limits_of_a_person_are_kept():
 
 def test_a_study_may_stop_at_its_targets_but_never_while_somebody_waits_for_a_partner():
     full = Stand(variant("full", target_min=100.0), 100.0, 10)
-    assert given_to(full) == Assigned("full", "target")
+    assert given_to(full) == Assignment("full", "target")
     assert given_to(full, at_target="stop") is None
-    assert given_to(replace(full, open_seats=1), at_target="stop") == Assigned("full", "open_seat")
+    assert given_to(replace(full, open_seats=1), at_target="stop") == Assignment("full", "open_seat")
 
 
 def test_nobody_is_sent_away_while_a_target_is_not_filled():
     # With two visits of ten minutes as a prior, a visit brings (20 + 92) / (2 + 10) = 9.3 minutes on average.
     nearly = Stand(variant("nearly", target_min=100.0), 92.0, 10)
-    assert given_to(nearly, at_target="stop") == Assigned("nearly", "target")
+    assert given_to(nearly, at_target="stop") == Assignment("nearly", "target")
     assert nearly.places(10) == 1
     assert given_to(replace(nearly, working=1), at_target="stop") is None
     assert replace(nearly, working=1).places(10) == 0

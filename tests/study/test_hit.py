@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from interplay.study import StudyError, find_quiz
-from interplay.study.hit import QUESTION_NAMESPACE, HitSettings, external_question, qualification_request
+from interplay.study.mturk.settings import QUESTION_NAMESPACE, HitSettings, external_question, qualification_request
 
 ADDRESS = "https://lab.example/studies/caves?a=1&b=2"
 

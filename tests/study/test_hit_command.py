@@ -9,13 +9,13 @@ from fake_mturk import KEY_ID, SECRET
 from warm_process import WarmProcess
 
 import interplay.record
-from interplay.store import studies
-from interplay.store.hits import hit_events
-from interplay.study.channels import mturk_api
-from interplay.study.channels.mturk_api import MTurkApi
+from interplay.store.study import studies
+from interplay.store.study.money import hit_events
 from interplay.study.definition import parse_study
-from interplay.study.hit_plan import Event, Order, Service, plan
-from interplay.study.hits import Hits
+from interplay.study.mturk import api as mturk_api
+from interplay.study.mturk.api import MTurkApi
+from interplay.study.mturk.hits import Hits
+from interplay.study.mturk.plan import Event, Order, Service, plan
 
 STUDY = """
 [study]

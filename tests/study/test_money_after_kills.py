@@ -20,7 +20,7 @@ from warm_process import WarmProcess
 
 import interplay.record
 from interplay.cli import _run
-from interplay.study.payroll import Payroll
+from interplay.study.money.payroll import Payroll
 
 pytestmark = pytest.mark.long_proof
 
@@ -32,9 +32,9 @@ CENTS = {"A1ADA": 225, "A2BO": 132, "A3CY": 150, "A4DI": 75, "A5EVE": 86}
 LOADED = (
     "interplay.cli.study",
     "interplay.record",
-    "interplay.study.payroll",
-    "interplay.study.payers",
-    "interplay.study.channels.mturk_api",
+    "interplay.study.money.payroll",
+    "interplay.study.money.payers",
+    "interplay.study.mturk.api",
     "interplay.study.channels.prolific_api",
     "alembic.command",
     "sqlalchemy.dialects.sqlite",

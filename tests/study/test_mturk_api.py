@@ -11,8 +11,8 @@ import pytest
 from fake_mturk import KEY_ID, SECRET, FakeMTurk
 
 from interplay.study import PaymentError, PaymentUnknownError, find_quiz
-from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
-from interplay.study.hit import HitSettings, qualification_request
+from interplay.study.mturk.api import PRODUCTION, SANDBOX, MTurkApi
+from interplay.study.mturk.settings import HitSettings, qualification_request
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from interplay.errors import NotFoundError
 from interplay.study import StudyError
-from interplay.study.pay import FEES, Finished, bonuses_due, estimate, find_fee, quantile
+from interplay.study.money.estimates import FEES, Finished, bonuses_due, estimate, find_fee, quantile
 
 
 def done(*minutes: float) -> list[Finished]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from interplay.errors import NotFoundError
 from interplay.study import QuizAnswerError, QuizError, builtin_quizzes, find_quiz
-from interplay.study.quiz_file import parse_quiz
+from interplay.study.quizzes.file import parse_quiz
 
 QUIZZES = list(builtin_quizzes())
 SMALL = """

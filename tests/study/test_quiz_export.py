@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from interplay.study import QuizError, builtin_quizzes, find_quiz
-from interplay.study.quiz_export import FORM_NAMESPACE, KEY_NAMESPACE, answer_key, question_form, quiz_text
-from interplay.study.quiz_file import parse_quiz
+from interplay.study.quizzes.export import FORM_NAMESPACE, KEY_NAMESPACE, answer_key, question_form, quiz_text
+from interplay.study.quizzes.file import parse_quiz
 
 QUIZZES = list(builtin_quizzes())
 BASE = "https://lab.example/quiz"

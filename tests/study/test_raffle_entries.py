@@ -12,8 +12,8 @@ from interplay.store import Enrolment, RaffleEntry
 from interplay.study import Arrival, StudyError
 from interplay.study.definition import parse_study
 from interplay.study.incentives import draw
+from interplay.study.money.raffle import AddressError, RaffleEntries, read_address
 from interplay.study.people import People
-from interplay.study.raffle_entries import AddressError, RaffleEntries, read_address
 
 RAFFLE = STUDY.replace('[channels.prolific]\ncodes = { done = "DONE1" }', "[channels.email]\n[raffle]\nwinners = 2\nprize = 25")
 

@@ -19,9 +19,8 @@ from interplay.study import Arrival, StudyError
 from interplay.study.definition import Study, load_study, parse_study
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
-from interplay.study.reviewing.choosing import lacking, next_instance
-from interplay.study.reviewing.part import QUESTIONS
-from interplay.study.reviewing.reviews import VERDICT, Reviews
+from interplay.study.review.part import QUESTIONS
+from interplay.study.review.reviews import VERDICT, Reviews, lacking, next_instance
 from interplay.study.studies import Studies
 from interplay.web.app import create_app
 

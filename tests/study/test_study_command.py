@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 import interplay.record
 from interplay.cli import _run
 from interplay.cli.serve import _only_server
-from interplay.store import studies
 from interplay.store.participants import add_participant, participant_by_worker
+from interplay.store.study import money, studies
 from interplay.study.channels.prolific_api import ProlificApi
 from interplay.study.definition import parse_study
-from interplay.study.ledger import Event, Payment, Sent, Visit, plan, refusal, send
-from interplay.study.pay import Finished, bonuses_due
-from interplay.study.payroll import Payroll
+from interplay.study.money.estimates import Finished, bonuses_due
+from interplay.study.money.ledger import Event, Payment, Sent, Visit, plan, refusal, send
+from interplay.study.money.payroll import Payroll
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STUDY = """
@@ -291,7 +291,7 @@ def pay(run, platform, channel, options="--send"):
 
 def events(archive):
     with archive.database.read() as session:
-        return [(event.kind, event.state, event.amount_cents) for event in studies.pay_events(session, "caves")]
+        return [(event.kind, event.state, event.amount_cents) for event in money.pay_events(session, "caves")]
 
 
 def test_without_send_nothing_leaves_this_machine(run, opened, mturk):

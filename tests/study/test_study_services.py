@@ -15,7 +15,7 @@ from interplay.study.classes import Classes
 from interplay.study.definition import parse_study
 from interplay.study.enrolment import next_step
 from interplay.study.feedback import FeedbackBox
-from interplay.study.payroll import Payroll
+from interplay.study.money.payroll import Payroll
 from interplay.study.scores import Scores
 from interplay.study.studies import Studies
 from interplay.tasks import find

@@ -11,17 +11,17 @@ from play_world import START, STUDY, TASK, PlayWorld, measured
 from sqlalchemy import text
 
 from interplay.errors import NotFoundError
-from interplay.judge.ratings.answered import partner_comparisons
+from interplay.judge.ratings.answers import partner_comparisons
 from interplay.rank import leaderboard
 from interplay.store import EpisodeRow, EpisodeSeat, PlaySession, SeatStatistic, sessions
-from interplay.store.bans import ban
-from interplay.store.visits import PlayedSession
+from interplay.store.judging.bans import ban
+from interplay.store.study.visits import PlayedSession
 from interplay.study import StudyError
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import Facts, due_outcome, next_step
-from interplay.study.ledger import Event, Visit, plan
-from interplay.study.payroll import Payroll
-from interplay.study.playing.games import statistics_of
+from interplay.study.money.ledger import Event, Visit, plan
+from interplay.study.money.payroll import Payroll
+from interplay.study.play.games import statistics_of
 from interplay.tasks import find
 from interplay.testing import episode_values
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.cli import main
-from interplay.cli.tasks import _has
 from interplay.errors import NotFoundError
+from interplay.record.task_check import _has
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite, lookup, parse_suite
 
 GOOD = """

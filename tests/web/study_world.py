@@ -6,9 +6,9 @@ from html import unescape
 from urllib.parse import urlencode
 
 from interplay import testing
-from interplay.store import studies
 from interplay.store.judging import num_answers_by
 from interplay.store.participants import judge_name
+from interplay.store.study import studies
 from interplay.study.definition import Study, parse_study
 from interplay.tasks import find
 

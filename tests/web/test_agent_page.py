@@ -11,9 +11,9 @@ from sqlalchemy import select
 from study_world import PROLIFIC, STUDY, hidden_fields, open_study
 
 from interplay.judge import Judging, Rules
-from interplay.judge.entrants.tally import Counts, YesCounts, tally
+from interplay.judge.entrants.roster import Counts, YesCounts, tally
 from interplay.store import EpisodeRow, EpisodeSeat, Match, Participant
-from interplay.store.boards import WATCHED_FOR, Verdict, watched_tasks
+from interplay.store.judging.verdicts import WATCHED_FOR, Verdict, watched_tasks
 from interplay.tasks import Question, find
 from interplay.web.app import create_app
 
@@ -64,7 +64,7 @@ def test_where_a_yes_is_bad_the_noes_are_counted_and_said(app, archive):
 def test_the_page_shows_ratings_factors_opponents_and_reasons(app, archive):
     fill(archive, tasks=["basalt/find_cave", "basalt/make_waterfall"], agents=("ada", "bob", "cyd"), num_answers=40)
     page = client(app).get("/agents/ada").text
-    row = next(row for row in app.state.boards.board()["rows"] if row["agent"] == "ada")
+    row = next(row for row in app.state.services.boards.board()["rows"] if row["agent"] == "ada")
     assert f"{row['rank']} of 3" in page
     assert f"{row['won']} · {row['drew']} · {row['lost']}" in page
     for text in ("Found Cave", "Created Waterfall", "Results by opponent", 'href="/agents/bob"', "Rating history"):

@@ -15,8 +15,7 @@ from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
 from interplay.judge import Judging, NothingToJudgeError
 from interplay.judge.entrants.roster import MAX_WAITING
 from interplay.store import entrants as store
-from interplay.store.catalogue import agent_names, count_by_task
-from interplay.store.episodes import EpisodeQuery
+from interplay.store.episodes import EpisodeQuery, agent_names, count_by_task
 from interplay.store.tokens import revoke_token
 from interplay.tasks import find
 from interplay.web.app import MAX_VIDEO_BYTES, create_app
@@ -56,7 +55,7 @@ def message(answer, status: int) -> str:
 
 
 def test_an_agent_goes_from_proposal_to_matchmaking_over_http(archive, app, team, boss, visitor):
-    judging = app.state.judging
+    judging = app.state.services.judging
     for number, name in enumerate(("red", "redder")):
         answer = propose(team, name, kind="PPO", description="Trained for a day.")
         assert answer.status_code == 201, answer.text
@@ -82,14 +81,14 @@ def test_a_withdrawn_agent_keeps_its_history_and_can_come_back(archive, app, tea
         propose(team, name)
         upload(team, name, SEEDS[0], mp4(number * 50))
         boss.post(f"/api/agents/{name}/approve")
-    match = app.state.judging.serve("judge", TASK)
-    app.state.judging.release(match.id, "judge")
+    match = app.state.services.judging.serve("judge", TASK)
+    app.state.services.judging.release(match.id, "judge")
     assert team.post("/api/agents/red/withdraw").json()["tasks"][0]["state"] == "withdrawn"
     with pytest.raises(NothingToJudgeError):
-        app.state.judging.serve("judge", TASK)
+        app.state.services.judging.serve("judge", TASK)
     assert "only the operator" in message(team.post("/api/agents/red/restore"), 403)
     assert boss.post("/api/agents/red/restore").json()["tasks"][0]["state"] == "approved"
-    assert app.state.judging.serve("judge", TASK).task == TASK
+    assert app.state.services.judging.serve("judge", TASK).task == TASK
     assert "nothing to restore" in message(boss.post("/api/agents/red/restore"), 409)
 
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import warnings
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from xml.etree import ElementTree
@@ -37,12 +38,12 @@ from interplay.store.entrants import admit
 from interplay.store.participants import participant_by_key
 from interplay.tasks import builtin_suites, find, parse_suite
 from interplay.web.app import STATIC, create_app
-from interplay.web.identity import COOKIE
+from interplay.web.http.identity import COOKIE
+from interplay.web.http.rates import Rate
+from interplay.web.http.security import MAX_BODY_BYTES, Hosts
 from interplay.web.judging.board import board_view
 from interplay.web.pages import key_rows
 from interplay.web.pictures import PLACEHOLDER_SIZE, Pictures
-from interplay.web.rates import Rate
-from interplay.web.security import MAX_BODY_BYTES, Hosts
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -214,7 +215,7 @@ def test_a_forged_cookie_is_a_stranger(client, archive):
 def test_a_cookie_of_another_database_makes_its_participant_once(client, archive):
     """The server's secret is kept and the database is new: the key stays the person's own."""
     before = num_participants(archive)
-    signer = URLSafeSerializer(client.app.state.secret, salt="interplay.participant")
+    signer = URLSafeSerializer(client.app.state.services.secret, salt="interplay.participant")
     client.cookies.set(COOKIE, signer.dumps("a-key-of-before"))
     for _ in range(3):
         client.post("/api/judge/matches", json={})
@@ -312,7 +313,9 @@ def test_who_asks_for_games_with_others_again_and_again_is_told_to_wait(archive)
     play = PlayServer(archive, secret=b"x" * 32, num_workers=1)
     app = create_app(archive, play=play)
     now = iter(range(1000)).__next__
-    app.state.joins = Rate(2, 60, clock=lambda: now() / 100), Rate(4, 60, clock=lambda: now() / 100)
+    app.state.services = replace(
+        app.state.services, joins=(Rate(2, 60, clock=lambda: now() / 100), Rate(4, 60, clock=lambda: now() / 100))
+    )
 
     def ask(client, **wanted):
         return client.post("/api/sessions", json={"task": "gymnasium/frozen_lake"} | wanted)
@@ -450,7 +453,7 @@ def test_a_film_that_failed_is_tried_again_for_who_asks_once_its_time_has_come(a
     whole = played.path.read_bytes()
     played.path.write_bytes(b"no Parquet")
     with TestClient(create_app(archive)) as client:
-        films = client.app.state.films
+        films = client.app.state.services.films
 
         def state_once_tried():
             deadline = time.monotonic() + 60
@@ -584,7 +587,7 @@ def test_a_picture_that_takes_long_is_stood_in_for_until_it_is_made(archive, tmp
         "interplay.web.pictures._a_moment", lambda task: go_on.wait() and Frame(np.zeros((2, 4, 3), np.uint8), None)
     )
     app = create_app(archive, suites=builtin_suites())
-    app.state.pictures = Pictures(tmp_path)
+    app.state.services = replace(app.state.services, pictures=(Pictures(tmp_path)))
     client = TestClient(app)
     answers = [client.get(f"/tasks/atari/breakout/picture.png?again={n}") for n in range(3)]
     go_on.set()

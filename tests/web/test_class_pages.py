@@ -15,7 +15,8 @@ import interplay.record
 from interplay import testing
 from interplay.play.connections.tokens import operator_token
 from interplay.record import proofs
-from interplay.store import EpisodeRow, visits
+from interplay.store import EpisodeRow
+from interplay.store.study import visits
 from interplay.study import tokens
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
@@ -24,8 +25,8 @@ from interplay.tasks import find
 from interplay.web import feedback
 from interplay.web.app import create_app
 from interplay.web.classes import joining as join_pages
-from interplay.web.identity import COOKIE, PUPIL_COOKIE
-from interplay.web.rates import Rate
+from interplay.web.http.identity import COOKIE, PUPIL_COOKIE
+from interplay.web.http.rates import Rate
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -77,13 +78,13 @@ def client(app, monkeypatch):
 
 @pytest.fixture
 def made(app):
-    return app.state.classes.open("Class <9b>", ["atari/breakout", "atari/qbert"])
+    return app.state.services.classes.open("Class <9b>", ["atari/breakout", "atari/qbert"])
 
 
 @pytest.fixture
 def teacher(app, made):
     client = TestClient(app, base_url="http://testserver")
-    page = client.get(f"/classes/{made.code}?key={tokens.teacher_key(app.state.secret, made.code)}")
+    page = client.get(f"/classes/{made.code}?key={tokens.teacher_key(app.state.services.secret, made.code)}")
     assert page.status_code == 200
     assert page.url.query == b""
     return client
@@ -104,7 +105,7 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert home.url.path == "/class"
     assert "Hello, Ada Cat" in home.text
     assert "/class/play/atari/breakout" in home.text
-    person = app.state.classes.pupils(made)[0].participant
+    person = app.state.services.classes.pupils(made)[0].participant
     with archive.database.write() as session:
         add_game(session, TASK, {person: 42}, at=NOW)
     home = text_of(client.get("/class"))
@@ -117,7 +118,7 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
     assert client.get("/class/play/atari/beam_rider").url.path == "/class"  # another game
     refused = client.post("/api/sessions", json={"task": "atari/beam_rider"})
     assert refused.status_code in (409, 503)  # 503: pages only, here no game server runs
-    app.state.classes.close(made.code)
+    app.state.services.classes.close(made.code)
     assert "has ended" in client.get("/class").text
     assert client.get("/class/play/atari/breakout").url.path == "/class"
     assert client.post("/class/leave").url.path == "/join"
@@ -126,17 +127,17 @@ def test_a_pupil_joins_by_code_and_nickname_and_sees_the_games_and_the_best(app,
 
 
 def test_a_pupils_cookie_of_nobody_leaves_the_browser_its_own_person(app, client):
-    own = app.state.people.find_or_add("own key")
+    own = app.state.services.people.find_or_add("own key")
     for name, value in ((COOKIE, sign(app, "own key")), (PUPIL_COOKIE, "not signed"), (PUPIL_COOKIE, sign(app, "gone"))):
         client.cookies.set(name, value)
         assert client.post("/api/judge/matches", json={"task": TASK.id}).status_code in (201, 409)  # needs a person
         assert client.cookies[COOKIE] == sign(app, "own key")
-        assert app.state.participant_number(client.cookies[COOKIE]) == own
+        assert app.state.services.participant_number(client.cookies[COOKIE]) == own
     assert client.get("/class").url.path == "/join"
 
 
 def sign(app, key: str) -> str:
-    return URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps(key)
+    return URLSafeSerializer(app.state.services.secret, salt="interplay.participant").dumps(key)
 
 
 def test_what_is_wrong_with_a_code_or_nickname_is_said_and_guessing_stops(app, client, made):
@@ -155,12 +156,12 @@ def test_what_is_wrong_with_a_code_or_nickname_is_said_and_guessing_stops(app, c
     for _ in range(2):
         client.get("/join/CCCCCC")
     assert client.get("/join/CCCCCC").status_code == 429
-    app.state.classes.close(made.code)
+    app.state.services.classes.close(made.code)
     assert TestClient(app, client=("192.0.2.9", 1)).get(f"/join/{made.code}").status_code == 410
 
 
 def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archive, teacher, made):
-    joined = [app.state.classes.join(made.code, name).pupil for name in ("Ada", "Bo")]
+    joined = [app.state.services.classes.join(made.code, name).pupil for name in ("Ada", "Bo")]
     with archive.database.write() as session:
         for number in range(4):
             add_game(session, TASK, {joined[0].participant: 10.0 * number}, at=NOW, id=f"c{number}", duration_s=60)
@@ -183,7 +184,7 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     assert table.text.count("Ada,atari/breakout") == 4
     page = teacher.post(f"/classes/{made.code}/rename", data={"participant": str(joined[1].participant)})
     assert page.status_code == 200
-    assert "Bo" not in [one.nickname for one in app.state.classes.pupils(made)]
+    assert "Bo" not in [one.nickname for one in app.state.services.classes.pupils(made)]
     for nobody in ("x", "-1", "9" * 5000):
         assert teacher.post(f"/classes/{made.code}/rename", data={"participant": nobody}).status_code == 200
     assert teacher.post(f"/classes/{made.code}/forget").status_code == 409
@@ -197,28 +198,28 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
 
 def test_a_teacher_takes_a_pupil_out_who_may_join_again_as_somebody_else(app, archive, client, made, teacher):
     client.post("/join", data={"code": made.code, "nickname": "Ada"})
-    (ada,) = app.state.classes.pupils(made)
+    (ada,) = app.state.services.classes.pupils(made)
     with archive.database.write() as session:
         episode = add_game(session, TASK, {ada.participant: 42}, at=NOW)
-    other = app.state.classes.open("other", ["atari/breakout"])
-    assert not app.state.classes.take_out(other.code, ada.participant)
+    other = app.state.services.classes.open("other", ["atari/breakout"])
+    assert not app.state.services.classes.take_out(other.code, ada.participant)
     for nobody in ("x", "-1", str(ada.participant)):
         page = teacher.post(f"/classes/{made.code}/take-out", data={"participant": nobody})
         assert page.status_code == 200
     assert "Nobody has joined yet" in page.text
-    assert app.state.classes.pupils(made) == []
+    assert app.state.services.classes.pupils(made) == []
     assert client.get("/class").url.path == "/join"
     with archive.database.read() as session:
         assert session.get(EpisodeRow, episode) is not None
     client.post("/join", data={"code": made.code, "nickname": "Ada"})
-    assert [one.nickname for one in app.state.classes.pupils(made)] == ["Ada"]
+    assert [one.nickname for one in app.state.services.classes.pupils(made)] == ["Ada"]
     stranger = TestClient(app, base_url="http://testserver")
     assert stranger.post(f"/classes/{made.code}/take-out", data={"participant": "1"}).status_code == 403
 
 
 def test_the_projector_shows_a_nickname_once_the_teacher_has_read_it(app, made, teacher):
-    rude = app.state.classes.join(made.code, "Rude Word").pupil
-    offered = app.state.classes.join(made.code, "").pupil
+    rude = app.state.services.classes.join(made.code, "Rude Word").pupil
+    offered = app.state.services.classes.join(made.code, "").pupil
     projector = text_of(teacher.get(f"/classes/{made.code}?view=projector"))
     assert offered.nickname in projector
     assert "new pupil" in projector
@@ -247,14 +248,16 @@ def test_a_server_that_starts_erases_nicknames_that_are_due(app, archive):
     made = long_ago.open("old", ["atari/breakout"], hours=1, keep_days=30)
     long_ago.join(made.code, "Ada")
     with TestClient(app):
-        assert [one.nickname for one in app.state.classes.pupils(made)] == ["#1"]
+        assert [one.nickname for one in app.state.services.classes.pupils(made)] == ["#1"]
 
 
 def test_nobody_but_the_teacher_and_operators_sees_a_class(app, archive, client, made, teacher):
-    other = app.state.classes.open("other", ["atari/breakout"])
+    other = app.state.services.classes.open("other", ["atari/breakout"])
     assert client.get(f"/classes/{made.code}").status_code == 403
     assert client.get(f"/classes/{made.code}?key=x").status_code == 403
-    assert client.get(f"/classes/{other.code}?key={tokens.teacher_key(app.state.secret, made.code)}").status_code == 403
+    assert (
+        client.get(f"/classes/{other.code}?key={tokens.teacher_key(app.state.services.secret, made.code)}").status_code == 403
+    )
     assert teacher.get(f"/classes/{other.code}").status_code == 403
     assert client.post(f"/classes/{made.code}/close").status_code == 403
     assert client.get("/classes").url.path == "/operator"
@@ -311,6 +314,22 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     assert "/scores/atari/breakout" in client.get("/scores").text
 
 
+def test_programs_read_the_own_place_among_the_high_scores(app, archive, client):
+    task = find("atari/beam_rider")
+    assert client.get("/api/scores/together/cooperative_pong").status_code == 404
+    nothing = {"task": task.id, "title": "Score", "own": None, "num_unchecked": 0}
+    assert client.get(f"/api/scores/{task.id}").json() == nothing
+    own, other = (People(archive.database).find_or_add(key) for key in ("own key", "other"))
+    client.cookies[COOKIE] = sign(app, "own key")
+    with archive.database.write() as session:
+        for person, score in ((own, 1500.0), (other, 2000.0)):
+            path = proofs.proof_path(archive.root, add_game(session, task, {person: score}, at=NOW))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f'{{"equal": true, "sha256": "{"0" * 64}"}}')
+    own_score = {"value": "1,500", "others": 1, "percentile": 0, "rank": 2}
+    assert client.get(f"/api/scores/{task.id}").json() == nothing | {"own": own_score}
+
+
 def test_words_of_strangers_are_shown_escaped_to_operators_alone(app, archive, client):
     hostile = '"><script>alert(1)</script>'
     form = {"kind": "problem", "words": hostile, "page": "/play/x?token=1"}
@@ -337,7 +356,7 @@ def finished(client, archive, text: str, score: float, *, number: int = 0):
     study = open_study(archive, text)
     at = client.post(f"/studies/{study.id}/begin", data={"version": study.content_hash, "decision": "begin"})
     token = {"enrolment": at.url.params["enrolment"]}
-    enrolment = client.app.state.studies.enrolment(tokens.read(client.app.state.secret, token["enrolment"]))
+    enrolment = client.app.state.services.studies.enrolment(tokens.read(client.app.state.services.secret, token["enrolment"]))
     with archive.database.write() as session:
         game = add_game(session, TASK, {enrolment.participant_id: score}, at=NOW, id=f"{study.id}-{number}")
         visits.bind(session, f"{game}-player", enrolment.id)

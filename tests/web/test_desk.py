@@ -16,7 +16,8 @@ from interplay.play.connections.tokens import operator_token
 from interplay.play.server import PlayServer
 from interplay.record import Verdict
 from interplay.record.summary import AGENTS, Hours, Summary
-from interplay.store import Enrolment, EpisodeRow, EpisodeStatistic, Participant, PayEvent, PlaySession, StudyRow, studies
+from interplay.store import Enrolment, EpisodeRow, EpisodeStatistic, Participant, PayEvent, PlaySession, StudyRow
+from interplay.store.study import studies
 from interplay.study.definition import find_study
 from interplay.tasks import find
 from interplay.web.app import create_app

@@ -19,7 +19,7 @@ from interplay.cli.common import suites_with
 from interplay.explore import published
 from interplay.explore.evaluation.runs import read_all
 from interplay.judge import Judging, Rules
-from interplay.judge.ratings.answered import comparisons, judgements
+from interplay.judge.ratings.answers import comparisons, judgements
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
 from interplay.rank.answers_file import read_answers
@@ -27,7 +27,7 @@ from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.rank.normal import Z95
 from interplay.rank.trueskill import Rating
-from interplay.store.bans import ban, unban
+from interplay.store.judging.bans import ban, unban
 from interplay.web.app import create_app
 from interplay.web.plots import MAX_POINTS, history
 
@@ -136,12 +136,12 @@ def test_an_answer_a_ban_and_its_end_change_the_board_at_once(archive):
     with archive.database.write() as session:
         ban(session, judge="participant-1", reason="x", now=NOW)
     assert board(visitor, method="bradley-terry")["num_answers"] == board(visitor)["num_answers"] == 6
-    assert max(track.num_answers[-1] for track in app.state.boards.tracks().values()) == 6
+    assert max(track.num_answers[-1] for track in app.state.services.boards.tracks().values()) == 6
     with archive.database.write() as session:
         unban(session, judge="participant-1", now=NOW)
     assert board(visitor) == whole
     fresh = Boards(Judging(archive, rng=np.random.default_rng(0)))
-    assert fresh.board()["rows"] == app.state.boards.board()["rows"]
+    assert fresh.board()["rows"] == app.state.services.boards.board()["rows"]
 
 
 def test_nothing_is_computed_twice_while_the_log_stays(full, monkeypatch):

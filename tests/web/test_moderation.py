@@ -12,7 +12,7 @@ from interplay.play.connections.tokens import OPERATOR_FILE, operator_token
 from interplay.store import entrants as store
 from interplay.tasks import find
 from interplay.web.app import create_app
-from interplay.web.identity import OPERATOR_COOKIE
+from interplay.web.http.identity import OPERATOR_COOKIE
 
 SEED = find(TASK).held_out_seeds[0]
 

@@ -6,7 +6,7 @@ import re
 from study_world import enrolments, open_study
 
 from interplay.explore.make.reviews import agreement, verdicts_of
-from interplay.study.reviewing.reviews import Reviews
+from interplay.study.review.reviews import Reviews
 from interplay.study.studies import Studies
 
 

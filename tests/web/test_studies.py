@@ -28,13 +28,13 @@ import interplay.record
 from interplay import testing
 from interplay.explore import published
 from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
-from interplay.store import studies as store
+from interplay.store.study import studies as store
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD
 from interplay.study.studies import Studies
 from interplay.tasks import find
 from interplay.web.app import create_app
-from interplay.web.identity import COOKIE
+from interplay.web.http.identity import COOKIE
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -372,7 +372,7 @@ def test_who_is_banned_halfway_sees_no_more_pictures_and_films_of_what_they_revi
     open_study(archive, f'[study]\nid = "sound"\ntitle = "t"\nsummary = "s"\n{review}[channels.open]\n')
     client = new_client(archive)
     token = token_in(begin(client, study="sound").headers["location"])
-    client.app.state.reviews.serve(enrolments(archive, "sound")[0])
+    client.app.state.services.reviews.serve(enrolments(archive, "sound")[0])
     proof, picture = (f"/studies/sound/review/1/{name}?enrolment={token}" for name in ("proof.mp4", "no-view.png"))
     assert (client.get(proof).content, client.get(picture).status_code) == (b"a film", 404)
     with archive.database.write() as session:

@@ -16,7 +16,7 @@ from web_server import serving
 
 import interplay.record
 from interplay.judge import Rules
-from interplay.judge.segments.opening import SegmentStudies
+from interplay.judge.segments.studies import SegmentStudies
 from interplay.store import judging as store
 from interplay.tasks import find
 

@@ -16,7 +16,7 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.games.state import State
 from interplay.store import EpisodeRow, EpisodeSeat, sessions
-from interplay.store import visits as store
+from interplay.store.study import visits as store
 from interplay.tasks import find
 from interplay.web.app import create_app
 from interplay.web.studies.play import _open_seats

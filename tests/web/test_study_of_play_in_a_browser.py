@@ -11,8 +11,8 @@ from web_server import serving
 
 import interplay.record
 from interplay.play.connections.tokens import operator_token
-from interplay.study.payroll import Payroll
-from interplay.study.playing.visits import Visits
+from interplay.study.money.payroll import Payroll
+from interplay.study.play.visits import Visits
 from interplay.study.studies import Studies
 
 STUDY = """

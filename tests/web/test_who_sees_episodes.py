@@ -11,14 +11,15 @@ import interplay.record
 from interplay import starter
 from interplay.play.connections.tokens import operator_token
 from interplay.record.exchange.queries import Queries
-from interplay.store import Enrolment, EpisodeRow, studies
+from interplay.store import Enrolment, EpisodeRow
 from interplay.store.entrants import admit
 from interplay.store.participants import add_participant
+from interplay.store.study import studies
 from interplay.study import tokens
 from interplay.study.definition import find_study
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
-from interplay.web.identity import COOKIE, PUPIL_COOKIE
+from interplay.web.http.identity import COOKIE, PUPIL_COOKIE
 from interplay.web.studies.enrolments import PART_COOKIE
 
 with warnings.catch_warnings():
@@ -102,12 +103,12 @@ def operator(app, games):
 
 def signed(app, key: str) -> str:
     """The cookie of somebody."""
-    return URLSafeSerializer(app.state.secret, salt="interplay.participant").dumps(key)
+    return URLSafeSerializer(app.state.services.secret, salt="interplay.participant").dumps(key)
 
 
 def token(app, number: int) -> str:
     """What stands for the part of a participant in a study."""
-    return tokens.make(app.state.secret, f"{number:024x}")
+    return tokens.make(app.state.services.secret, f"{number:024x}")
 
 
 def shown(client, episode: str) -> dict[str, int]:

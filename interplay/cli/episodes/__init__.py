@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from interplay.cli.episodes import measure, recorded
+from interplay.cli.episodes import catalogue, measure
 from interplay.cli.episodes.data import export, import_episodes, pull
-from interplay.cli.episodes.numbers import collected, quality
+from interplay.cli.episodes.measure import collected, quality
 from interplay.cli.episodes.release import query, release
 
 app = typer.Typer(
@@ -18,6 +18,6 @@ _more = typer.Typer()
 for command in (export, pull, release, collected, quality):
     _more.command()(command)
 _more.command("import")(import_episodes)
-for part in (recorded.app, measure.app, _more):
+for part in (catalogue.app, measure.app, _more):
     app.add_typer(part)
 app.add_typer(query, name="query")

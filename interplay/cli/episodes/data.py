@@ -87,7 +87,6 @@ _DATA_SETS: dict[str, Callable[[list[Episode], _Choice, Callable[[int], None]], 
 
 
 def _load_line(format_name: str, root: Path, name: str) -> str:
-    """A command that opens the data set."""
     if format_name == _MINARI:
         code, folder = f"import minari; print(minari.load_dataset('{name}')[0])", shlex.quote(str(root))
         return f'MINARI_DATASETS_PATH={folder} python -c "{code}"'
@@ -197,7 +196,6 @@ def export(
 
 
 def _withheld_lines(count: int, place: str) -> list[str]:
-    """What is said of episodes that people did not agree to release."""
     if not count:
         return []
     return [
@@ -213,7 +211,6 @@ def _nothing_left(lines: list[str]) -> None:
 
 
 def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:
-    """A file for each episode."""
     from interplay.record import RecordingError
     from interplay.record.export import EXPORTERS
 
@@ -246,7 +243,6 @@ def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_o
 def _export_recordings(
     episodes: list[Episode], out: Path, root: Path, num_withheld: int, withheld: list[str], *, as_json: bool
 ) -> None:
-    """A video and lines for each episode."""
     from interplay.learn.recordings.vpt_export import export as write
     from interplay.record.exchange.pseudonyms import open_pseudonyms
 
@@ -263,7 +259,6 @@ def _export_recordings(
 
 
 def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]:
-    """Steps of all data sets in a place, and what makes episodes of them."""
     if format_name == _MINARI:
         from interplay.record.datasets.minari_import import import_data_sets, num_steps_in
         from interplay.record.datasets.minari_places import require_minari

@@ -164,8 +164,6 @@ def filter_tasks(
 
 
 def _measured(measures: Measures) -> list[str]:
-    """What people read of a filter on the golden set."""
-
     def said(one: Rate) -> str:
         if one.value is None:
             return "-"

@@ -150,7 +150,6 @@ def prove(
 
 
 def _hop_lines(name: str, hops: Hops) -> list[str]:
-    """What people read of the hops of an instance."""
     lines = [f"\n{name}: {amount(hops.depth, 'task')} deep by proof."]
     for one in hops.edges:
         text = f"{one.first!r} -> {one.then!r}: {one.verdict}"
@@ -267,7 +266,6 @@ def judge(
 
 
 def _judged_lines(document: Mapping[str, Any]) -> list[str]:
-    """What people read of judgements."""
     lines = []
     for one in document["episodes"]:
         when = [f"{name} at step {step}" + _whose(one["by_player"].get(name)) for name, step in one["reached"].items()]
@@ -288,7 +286,6 @@ def _whose(by_player: bool | None) -> str:
 
 @contextmanager
 def _writing(place: Path) -> Iterator[None]:
-    """Errors of a folder or file that cannot be written, without a traceback."""
     try:
         yield
     except OSError as error:
@@ -309,7 +306,6 @@ def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[
 
 
 def _lines(document: Mapping[str, Any], expected: Mapping[str, int]) -> list[str]:
-    """What people read of an import."""
     lines = [f"irregular  {one['file']}: {one['key']}: {one['text']}" for one in document["irregularities"]]
     lines += [f"refused    {one['file']}: {one['text']}" for one in document["refused"]]
     lines.append(f"{document['imported']} instances from {document['files']} documents, {len(document['refused'])} refused.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -42,6 +43,25 @@ if TYPE_CHECKING:
 
 MOST_PLANNED = 4
 _MODES = {"multi": ("multi",), "single": ("single",), "both": ("multi", "single")}
+_Hops = Annotated[
+    int | None,
+    typer.Option(
+        "--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed, and 1 to 4 each with planner."
+    ),
+]
+_TaskFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."
+    ),
+]
+_Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Folder for the instances; default: explore/make/instances in the data folder, with planner 'planned'.",
+    ),
+]
 
 
 def make(
@@ -54,28 +74,12 @@ def make(
             help="multi: makers in debate; single: one prompt; both: one of each, of the same candidates; planner: no model."
         ),
     ] = "multi",
-    hops: Annotated[
-        int | None,
-        typer.Option(
-            "--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed, and 1 to 4 each with planner."
-        ),
-    ] = None,
+    hops: _Hops = None,
     count: Annotated[
         int, typer.Option("--count", min=1, max=1000, help="Instances of each mode; with planner of each number of hops.")
     ] = 1,
-    tasks: Annotated[
-        Path | None,
-        typer.Option(
-            "--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Folder for the instances; default: explore/make/instances in the data folder, with planner 'planned'.",
-        ),
-    ] = None,
+    tasks: _TaskFile = None,
+    out: _Out = None,
     role_models: Annotated[
         list[str] | None, typer.Option("--role", metavar="ROLE=MODEL", help="Another model for a role; may be repeated.")
     ] = None,
@@ -138,14 +142,7 @@ def make(
     document = {
         "seed": chosen,
         "modes": made.by_mode(),
-        "instances": [
-            {
-                key: one[key]
-                for key in ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
-            }
-            | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": str(made.files.get(one["name"], "")) or None}
-            for one in made.makings
-        ],
+        "instances": [_instance(made, one) for one in made.makings],
         "spent": {name: one.to_json() for name, one in chat.spent.items()},
     }
     emit(document, as_json=as_json, text=_text(made))
@@ -155,16 +152,20 @@ def make(
         ]
         lines.append(f"\nMade with seed {chosen}; {spent_text(chat.spent)}.")
         if made.files:
-            folder = next(iter(made.files.values())).parent
+            file = next(iter(made.files.values()))
+            lines.append(f"Play one:  interplay play {file} --agent random{place_options(data, database)}")
             lines.append(
-                f"Play one:  interplay play {next(iter(made.files.values()))} --agent random{place_options(data, database)}"
-            )
-            lines.append(
-                f'Let people review them:  [review] instances = ["{folder}"] in a study; see docs/studies-of-reviews.md'
+                f'Let people review them:  [review] instances = ["{file.parent}"] in a study; see docs/studies-of-reviews.md'
             )
         emit(None, as_json=False, text="\n".join(lines))
     if not made.files:
         raise typer.Exit(1)
+
+
+def _instance(made: Synthesis, one: Mapping[str, Any]) -> dict[str, Any]:
+    same = ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
+    file = str(made.files.get(one["name"], "")) or None
+    return {key: one[key] for key in same} | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": file}
 
 
 def _text(made: Synthesis) -> Any:

@@ -53,7 +53,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
     """The server of --address with the key of --key-env; None without an address.
 
     Raises:
-        BadParameter: If they do not go together, or the address is none.
+        BadParameter: If they do not go together, or the address is invalid.
         InterplayError: If the variable is not set.
     """
     from interplay.explore.evaluation.providers import At
@@ -73,11 +73,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
 
 
 def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Model -> dollars for a million tokens read and written.
-
-    Raises:
-        BadParameter: If a text says something else.
-    """
+    """Model -> dollars for a million tokens read and written (BadParameter if a text says something else)."""
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")
@@ -92,7 +88,6 @@ def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
 
 
 def spent_text(spent: Mapping[str, Spent]) -> str:
-    """What all models came to so far."""
     answers = sum(one.calls + one.kept for one in spent.values())
     numbers = [number for one in spent.values() for number in (one.input_tokens, one.output_tokens)]
     tokens = "tokens unknown" if None in numbers else amount(sum(number or 0 for number in numbers), "token")

@@ -254,7 +254,6 @@ def _write(found: list[Result], answers: Path) -> int:
 
 
 def _failed(found: list[Result]) -> list[dict[str, Any]]:
-    """Runs that failed; they are in no rate."""
     return [
         {"task": one.task, "model": one.model, "epoch": one.epoch, "run": one.run, "error": one.failed}
         for one in found
@@ -263,7 +262,6 @@ def _failed(found: list[Result]) -> list[dict[str, Any]]:
 
 
 def _text(made: dict[str, Any]) -> Table | str:
-    """One table, for people."""
     from interplay.explore.results.references import ORACLE
 
     names = ["runs", "failed", "false done", "TSR", "MSR", "ordered MSR", "calls", "refused", "tokens", "cost", "ms a call"]
@@ -289,7 +287,6 @@ def _text(made: dict[str, Any]) -> Table | str:
 
 
 def _parts(made: dict[str, Any], by: str) -> Table | str | None:
-    """TSR and MSR of each model by one property of instances."""
     groups = dict.fromkeys(group for row in made["models"] for group in row[f"by_{by}"])
     if not groups:
         return None

@@ -1,8 +1,10 @@
-"""`interplay judge list-agents|approve|decline|withdraw|restore`: which agents judges are shown."""
+"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: which agents judges are shown."""
 
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 
 from interplay.cli.common import (
     DEFAULT_DATA,
+    MOST,
     DatabaseOption,
     DataOption,
     JsonOption,
@@ -17,15 +20,116 @@ from interplay.cli.common import (
     known_task,
     open_archive,
     place_options,
+    stage_bars,
+    suite_options,
+    suites_with,
     table,
 )
 from interplay.wording import amount
 
 if TYPE_CHECKING:
+    from interplay.judge.entrants.episodes import EnteredTask
     from interplay.judge.entrants.roster import Verb
     from interplay.store import Entrant
 
+
 app = typer.Typer(add_completion=False)
+
+
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), beside the built-in ones.")]
+
+
+@app.command("add-agent")
+def add_agent(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name on the leaderboard.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/TASK/seed_<number>.mp4, TASK for example FindCave.")],
+    kind: Annotated[str, typer.Option(help="agent, human, model, or a finer word such as bc.")] = "agent",
+    description: Annotated[str, typer.Option(help="For the agent's page.")] = "",
+    replace_missing: Annotated[
+        bool, typer.Option("--replace-missing", help="Add the videos that an existing agent lacks; those it has stay.")
+    ] = False,
+    suite: SuiteOption = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let an agent be judged by its videos of held-out seeds. All videos are checked first. If one is wrong, nothing is stored.
+
+    Try:  interplay judge add-agent GoUp rollouts/GoUp
+    """
+    from interplay.judge.entrants import uploads
+
+    with closing(open_archive(data, database)) as archive, stage_bars() as report:
+        added = uploads.add_agent(
+            archive,
+            name,
+            folder,
+            kind=kind,
+            description=description,
+            suites=suites_with(suite),
+            replace_missing=replace_missing,
+            on_progress=report,
+        )
+    lines = []
+    for task in added.tasks:
+        num = len(task.episodes)
+        line = f"{task.task}: {amount(num, 'video')} added"
+        line += f", {len(task.kept_seeds)} kept as they were" if task.kept_seeds else ""
+        lines.append(line)
+        if task.missing_seeds:
+            lines.append(f"  warning: none of seed {', '.join(map(str, task.missing_seeds))}; others cannot be compared there")
+    lines += [f"note: {note}" for note in added.notes]
+    total = sum(len(task.episodes) for task in added.tasks)
+    lines += ["", f"{added.name} ({added.kind}) has {amount(total, 'new video')}."]
+    served = f"interplay serve{place_options(data, database)}{suite_options(suite)}"
+    lines.append(f"Next:  {served}   (judge it in the browser)")
+    emit(asdict(added), as_json=as_json, text="\n".join(lines))
+
+
+@app.command("add-episodes")
+def add_episodes(
+    actor: Annotated[str | None, typer.Option(help="human: the games of all people together.")] = None,
+    participant: Annotated[int | None, typer.Option(min=1, max=MOST, help="Number of one person.")] = None,
+    agent: Annotated[str | None, typer.Option(help="Name of an agent that played here.")] = None,
+    name: Annotated[str | None, typer.Option("--as", help="Name of the entrant on the leaderboard.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
+    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Let recorded episodes be judged, under one name of the leaderboard.
+
+    Only episodes on held-out seeds are added, and those of people only where they agreed. In a game of several seats every
+    seat counts that the chosen player held. Adding again adds what is new.
+
+    Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
+    """
+    from interplay.judge.entrants.episodes import Choice
+    from interplay.judge.entrants.episodes import add_episodes as add
+
+    if [actor, participant, agent].count(None) != 2:
+        raise typer.BadParameter("say whose episodes: exactly one of  --actor human, --participant NUMBER, --agent NAME")
+    if actor not in (None, "human"):
+        raise typer.BadParameter(f"--actor takes human, got {actor!r}; for an agent:  --agent NAME")
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        task = known_task(archive, task)
+        choice = Choice(participant=participant, agent=agent, task=task, where=where or (), name=name)
+        entered = add(archive.database, choice, datetime.now(UTC))
+    lines = [line for one in entered.tasks for line in _lines(one)]
+    total = sum(len(one.entered) for one in entered.tasks)
+    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged by."]
+    lines.append(f"Next:  interplay serve{place_options(data, database)}   (films what has no video, and shows it to judges)")
+    emit(asdict(entered), as_json=as_json, text="\n".join(lines))
+
+
+def _lines(one: EnteredTask) -> list[str]:
+    there = f", {one.num_there} there already" if one.num_there else ""
+    left_out = [f"  {amount(count, 'episode')} left out: {why}" for why, count in sorted(one.left_out.items())]
+    seats = ", ".join(f"{seat} ({amount(count, 'episode')})" for seat, count in sorted(one.seats.items()))
+    judged = [f"  judged in these seats: {seats}"] if seats and set(one.seats) != {"player"} else []
+    return [f"{one.task}: {amount(len(one.entered), 'episode')} added{there}", *judged, *left_out]
+
 
 NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The agent's name.")]
 TaskOption = Annotated[str | None, typer.Option("--task", help="Only in this task; in all of its tasks if not given.")]

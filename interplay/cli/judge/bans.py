@@ -63,8 +63,7 @@ def _change(
     reason: str | None,
 ) -> None:  # fmt: skip
     """Ban (with a reason) or unban everyone named, or nobody if one is unknown; workers of a file who never came are told."""
-    from interplay.judge.banning import Bans
-    from interplay.judge.bans import read_banned
+    from interplay.judge.bans import Bans, read_banned
 
     if not judges and file is None:
         hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
@@ -99,8 +98,7 @@ def bans(
 
     Try:  interplay judge bans --export banned_workers.json
     """
-    from interplay.judge.banning import Bans
-    from interplay.judge.bans import banned_document
+    from interplay.judge.bans import Bans, banned_document
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
         found = Bans(archive.database).all(lifted=everything)

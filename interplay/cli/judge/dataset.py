@@ -20,7 +20,7 @@ from interplay.cli.common import (
     stage_bars,
     suites_with,
 )
-from interplay.cli.judge.add_agent import SuiteOption
+from interplay.cli.judge.agents import SuiteOption
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)

@@ -112,7 +112,6 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
 
 
 def _remarks(judge: TaskJudge) -> list[str]:
-    """What was left out, whether it is any good, and what it looks at."""
     found, lines = judge.calibration, []
     if found.num_left_out:
         total = found.num_answers + found.num_left_out

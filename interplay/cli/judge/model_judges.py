@@ -95,7 +95,6 @@ def calibrate(
 
 
 def _emit_agreement(looked: list[MeasuredJudge], name: str, place: str, *, as_json: bool) -> None:
-    """What measuring a judge that answers by looking found."""
     from interplay.model_judges.agreement import SEED
 
     found = {one.task: one.agreement.to_json() for one in looked if one.agreement is not None}
@@ -210,7 +209,6 @@ def _trained(archive: Archive, name: str, task: str | None, place: str) -> dict[
 
 
 def _expect(archive: Archive, judge: TaskJudge) -> tuple[int, int]:
-    """Let a judge that has learnt answer one task."""
     from interplay.model_judges import answer_all
 
     with _bar(judge.task) as on_progress:
@@ -220,7 +218,6 @@ def _expect(archive: Archive, judge: TaskJudge) -> tuple[int, int]:
 def _look(
     archive: Archive, task: str, name: str, address: str, model: str, key: str | None, limit: int | None, rng: Any
 ) -> int:
-    """Let a vision-language model answer pairs of one task."""
     import httpx
 
     from interplay.model_judges import VisionJudge, answer_by_looking
@@ -238,8 +235,7 @@ def _look(
 
 
 def _tasks(archive: Archive, task: str | None) -> list[str]:
-    """The asked task, or all that can be judged."""
-    from interplay.judge.ratings.answered import judged_tasks
+    from interplay.judge.ratings.answers import judged_tasks
 
     tasks = judged_tasks(archive.database)
     if task is not None:
@@ -260,7 +256,6 @@ def _questions(task: str) -> tuple[Any, ...]:
 
 @contextmanager
 def _bar(task: str) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar that says what is being done."""
     with progress() as bar:
         row = bar.add_task(task, total=None)
 
@@ -271,7 +266,6 @@ def _bar(task: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def _measured(archive: Archive, name: str) -> list[MeasuredJudge]:
-    """A judge that has not learnt from people's answers, against them."""
     from interplay.model_judges import LoggedJudges
 
     return LoggedJudges(archive, _questions).measure(name)
@@ -288,7 +282,6 @@ def _answered(
     skipped: dict[str, str],
     measured: list[MeasuredJudge],
 ) -> Any:
-    """What was answered, for people."""
     from rich.console import Group
 
     lines = []

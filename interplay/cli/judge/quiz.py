@@ -11,8 +11,8 @@ import typer
 
 from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, progress_console, table
 from interplay.study.errors import QuizAnswerError, QuizError
-from interplay.study.quiz import Quiz
-from interplay.study.quiz_file import builtin_quizzes, find_quiz, load_quiz
+from interplay.study.quizzes.file import builtin_quizzes, find_quiz, load_quiz
+from interplay.study.quizzes.quiz import Quiz
 from interplay.tables import read_text
 from interplay.wording import amount
 
@@ -51,7 +51,7 @@ def show(
     """
     import numpy as np
 
-    from interplay.study.quiz_export import quiz_text
+    from interplay.study.quizzes.export import quiz_text
 
     if quiz is None:
         quizzes = list(builtin_quizzes().values())
@@ -77,7 +77,7 @@ def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: J
 
     Try:  interplay judge quiz check my_quiz.toml
     """
-    from interplay.study.quiz_export import answer_key
+    from interplay.study.quizzes.export import answer_key
 
     quiz = load_quiz(file)
     fits = True
@@ -114,7 +114,7 @@ def export(
     """
     import numpy as np
 
-    from interplay.study.quiz_export import answer_key, question_form, quiz_text
+    from interplay.study.quizzes.export import answer_key, question_form, quiz_text
 
     found, chosen = find_quiz(quiz), choose_seed(seed)
     files: dict[str, str | bytes]
@@ -173,7 +173,6 @@ def _summary(quiz: Quiz) -> dict[str, Any]:
 
 
 def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
-    """One person's score as JSON."""
     try:
         result = quiz.score(quiz.ids_of(given) if isinstance(given, dict) else given)
     except QuizAnswerError as error:

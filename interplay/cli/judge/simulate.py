@@ -133,7 +133,6 @@ def check_plot_name(path: Path) -> None:
 
 
 def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
-    """Every run as it is finished."""
     from interplay.judge.pairing.simulate import simulate as run_one
     from interplay.parallel import process_pool
 
@@ -148,12 +147,10 @@ def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequen
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the summary with quartiles by name."""
     return {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row.items()}
 
 
 def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], document: dict[str, Any]) -> Group:
-    """The table for people."""
     cells = [
         (
             row["policy"],
@@ -182,11 +179,9 @@ def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], docu
 
 
 def _number(value: float | None) -> str:
-    """A number, a dash for none."""
     return "-" if value is None else f"{value:.2f}"
 
 
 def _band(values: Quartiles) -> str:
-    """Median and quartiles, a dash for what lies beyond the end."""
     low, middle, high = ("-" if value is None else f"{value:.0f}" for value in (values.q1, values.median, values.q3))
     return f"{middle} ({low} to {high})"

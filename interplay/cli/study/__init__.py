@@ -5,9 +5,8 @@ from __future__ import annotations
 import typer
 
 from interplay.cli.study import classes, studies
-from interplay.cli.study.feedback import feedback
 from interplay.cli.study.hit import hit
-from interplay.cli.study.numbers import funnel, money, pause, resume
+from interplay.cli.study.numbers import feedback, funnel, money, pause, resume
 from interplay.cli.study.pay import pay
 from interplay.cli.study.play import answers, raffle, simulate
 

@@ -18,7 +18,7 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
-from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address
+from interplay.cli.study.common import NO_SERVER, AddressOption, local_address
 from interplay.errors import unknown_name
 from interplay.wording import amount
 
@@ -193,7 +193,6 @@ def _best(pupil: Pupil, task: str, scoreless: list[str]) -> str:
 
 
 def _document(one: SchoolClass) -> dict[str, Any]:
-    """A class as it goes out to programs."""
     return {
         "code": one.code,
         "title": one.title,

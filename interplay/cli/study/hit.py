@@ -20,14 +20,14 @@ from interplay.cli.common import (
     progress_console,
     table,
 )
-from interplay.cli.study.opened import opened_hint
+from interplay.cli.study.common import opened_hint
 from interplay.errors import InterplayError
 from interplay.wording import amount
 
 if TYPE_CHECKING:
     from interplay.study.definition import Study
-    from interplay.study.hit_plan import Order, Service
-    from interplay.study.hits import MadeHit
+    from interplay.study.mturk.hits import MadeHit
+    from interplay.study.mturk.plan import Order, Service
 
 _OPERATIONS = {"hit": "CreateHIT", "qualification": "CreateQualificationType"}
 
@@ -60,9 +60,9 @@ def hit(
 
     Try:  interplay study hit basalt --address https://lab.example --send
     """
-    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX, MTurkApi
-    from interplay.study.hit_plan import Service, plan, quiz_request
-    from interplay.study.hits import Hits
+    from interplay.study.mturk.api import PRODUCTION, SANDBOX, MTurkApi
+    from interplay.study.mturk.hits import Hits
+    from interplay.study.mturk.plan import Service, plan, quiz_request
     from interplay.study.studies import Studies
 
     if picture_base is not None and not qualification:
@@ -99,7 +99,6 @@ def hit(
 
 
 def hit_lines(hits: Sequence[MadeHit]) -> list[str]:
-    """HITs for people, one line each."""
     return [
         f"HIT        {one.hit}, {_place(one)}, {one.made_at:%Y-%m-%d %H:%M} UTC, version {one.version[:12]}: {one.link}"
         for one in hits
@@ -107,16 +106,14 @@ def hit_lines(hits: Sequence[MadeHit]) -> list[str]:
 
 
 def _place(what: MadeHit | Service) -> str:
-    """Where a HIT is or is to be; the address only of a stand-in."""
-    from interplay.study.channels.mturk_api import PRODUCTION, SANDBOX
+    from interplay.study.mturk.api import PRODUCTION, SANDBOX
 
     stand_in = "" if what.endpoint in (PRODUCTION, SANDBOX) else f" at {what.endpoint}"
     return ("sandbox" if what.is_sandbox else "production") + stand_in
 
 
 def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[str, Any]:
-    """What is planned and what it costs, money in cents."""
-    from interplay.study.hit_plan import cost_of, settings_of
+    from interplay.study.mturk.plan import cost_of, settings_of
 
     settings = settings_of(study)
     missing = sum(order.kind == "hit" and order.state != "made" for order in orders)
@@ -141,7 +138,6 @@ def _document(study: Study, orders: Sequence[Order], service: Service) -> dict[s
 
 
 def _order(order: Order) -> dict[str, Any]:
-    """An order as it goes out to programs."""
     return {
         "operation": _OPERATIONS[order.kind],
         "fields": dict(order.fields),
@@ -153,7 +149,6 @@ def _order(order: Order) -> dict[str, Any]:
 
 
 def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> Any:
-    """The same for people; `again` is the command that sends."""
     from rich.console import Group
 
     from interplay.study.channels.mturk import NO_NEW_CUSTOMERS
@@ -193,7 +188,6 @@ def _cell(key: str, value: Any) -> str:
 
 
 def _cost_lines(document: dict[str, Any], study: Study) -> list[str]:
-    """What it costs, and what an hour comes to."""
     cost = document["cost"]
     dollars = {name: f"{value / 100:.2f}" for name, value in cost.items() if name.endswith("_cents") and value is not None}
     lines = []

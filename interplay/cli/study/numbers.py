@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
-from interplay.cli.study.opened import opened_hint
+from interplay.cli.study.common import opened_hint
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
 
@@ -24,7 +24,7 @@ def pause(
 
     Try:  interplay study pause atari --note "We continue tomorrow."
     """
-    from interplay.study.pausing import Pauses
+    from interplay.study.pauses import Pauses
 
     place = place_options(data, database)
     Pauses(open_archive(data, database, must_exist=True).database).pause(study, note=note, hint=opened_hint(place))
@@ -39,7 +39,7 @@ def resume(
 
     Try:  interplay study resume atari
     """
-    from interplay.study.pausing import Pauses
+    from interplay.study.pauses import Pauses
 
     hint = opened_hint(place_options(data, database))
     Pauses(open_archive(data, database, must_exist=True).database).resume(study, hint=hint)
@@ -108,3 +108,30 @@ def money(
         text = "Nothing was earned or paid yet."
     document = {"purses": [asdict(one) for one in purses], "raffles": [asdict(one) for one in raffles]}
     emit(document, as_json=as_json, text=text)
+
+
+def feedback(
+    kind: Annotated[str | None, typer.Option(help="Only these: problem, idea or other.")] = None,
+    study: Annotated[str | None, typer.Option(help="Only what was written in this study or class.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV on standard output.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List what people wrote about pages and games: problems, ideas. The newest comes first.
+
+    Try:  interplay study feedback --kind problem --csv > problems.csv
+    """
+    from interplay.errors import unknown_name
+    from interplay.study.feedback import KINDS, FeedbackBox, feedback_csv
+
+    if kind is not None and kind not in KINDS:
+        raise unknown_name("kind", kind, KINDS)
+    box = FeedbackBox(open_archive(data, database, must_exist=True).database)
+    known = [one for one in box.all() if kind in (None, one.kind) and study in (None, one.study)]
+    if as_csv and not as_json:
+        print(feedback_csv(known), end="")
+        return
+    rows = [(f"{one.at:%Y-%m-%d %H:%M}", one.kind, one.page, one.episode, " ".join(one.words.split())) for one in known]
+    text = table(["when, UTC", "what", "page", "episode", "words"], rows) if rows else "Nobody has written anything."
+    emit([asdict(one) for one in known], as_json=as_json, text=text)

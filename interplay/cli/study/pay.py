@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
-from interplay.cli.study.explained import explained_text
-from interplay.cli.study.opened import opened_place
+from interplay.cli.study.common import opened_place
 
 if TYPE_CHECKING:
-    from interplay.study.ledger import Payer, Payment, Sent, Visit
+    from interplay.study.money.ledger import Payer, Payment, Sent, Visit
+
 
 REASON = "The task took you longer than we estimated."
 
@@ -51,7 +51,7 @@ def pay(
 
     Try:  interplay study pay basalt --channel prolific --send
     """
-    from interplay.study.payroll import Payroll
+    from interplay.study.money.payroll import Payroll
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
@@ -89,7 +89,7 @@ def pay(
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
     """What measured times say, once for all visits that were promised the same; without a target there is nothing to say."""
-    from interplay.study.pay import Finished, estimate, find_fee
+    from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
     for visit in visits:
@@ -112,15 +112,11 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """Who pays; accounts come from the environment.
-
-    Raises:
-        PaymentError: If the environment has none.
-    """
-    from interplay.study.payers import MTurkPayer, ProlificPayer
+    """Who pays; accounts come from the environment (PaymentError if the environment has none)."""
+    from interplay.study.money.payers import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
-        from interplay.study.channels.mturk_api import MTurkApi
+        from interplay.study.mturk.api import MTurkApi
 
         return MTurkPayer(MTurkApi.from_environment(is_sandbox=not production, endpoint=endpoint))
     from interplay.study.channels.prolific_api import ENDPOINT, ProlificApi
@@ -129,7 +125,6 @@ def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
 
 
 def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, Any]]:
-    """Payments as they go out to people and programs."""
     ends = {one.payment.request: one for one in sent}
     return [
         {
@@ -147,7 +142,6 @@ def _rows(payments: Sequence[Payment], sent: Sequence[Sent]) -> list[dict[str, A
 
 
 def _text(document: dict[str, Any], again: str) -> Any:
-    """The same for people; `again` is the command that pays."""
     from rich.console import Group
 
     parts: list[Any] = []
@@ -165,3 +159,66 @@ def _text(document: dict[str, Any], again: str) -> Any:
     if not document["is_sent"]:
         parts.append(f"Nothing was sent. To pay:  {again}")
     return Group(*parts)
+
+
+def explained_text(document: dict[str, Any]) -> Any:
+    """The document of `Explanation.to_json` as a page of text."""
+    from rich.console import Group
+
+    from interplay.study.incentives.words import amount
+
+    one, rules = document, document["treatment"]
+    currency = "" if rules is None else rules["currency"]
+    lines = [f"enrolment  {one['enrolment']}, {one['worker']}: {one['outcome']}", f"version    {one['version'][:12]}"]
+    if rules is None:
+        lines.append("games      none: nothing was given to play")
+    else:
+        lines.append(f"variant    {one['variant']} (given because: {one['variant_reason']})")
+    parts: list[Any] = [*lines, ""]
+    if one["games"]:
+        names = list(one["totals"])
+        rows = [
+            (game["episode"], game["at"][:19], *(f"{game['statistics'].get(name, 0):g}" for name in names))
+            for game in one["games"]
+        ]
+        rows.append(("all games", "", *(f"{one['totals'][name]:g}" for name in names)))
+        parts += [table(["game", "began", *(f"#{name}" for name in names)], rows), ""]
+    if one["requirements"]:
+        rows = [
+            (part["label"], f"{part['achieved']:g}", f"{part['required']:g}", f"{100 * part['share']:.0f} %")
+            for part in one["requirements"]
+        ]
+        parts += [table(["requirement", "#reached", "#asked", "#share"], rows), ""]
+    if rules is not None and rules["bonus"] is not None:
+        parts += [f"bonus rule  {_rule(rules['bonus'])}", ""]
+    if one["ledger"]:
+        rows = [
+            (line["number"], line["at"][:19], line["kind"], line["state"], f"{line['amount_cents'] / 100:.2f}", line["request"])
+            for line in one["ledger"]
+        ]
+        parts += [table(["#line", "written", "kind", "state", "#amount", "request"], rows), ""]
+    owed = (one["reward_cents"] + one["bonus_cents"]) / 100
+    said = f"owed {owed:.2f} {currency} ({one['reward_cents'] / 100:.2f} reward + {one['bonus_cents'] / 100:.2f} earned or won)"
+    if (waited := one["waited"]) is not None:
+        how_long, enough = amount("time", waited["waited_s"]), amount("time", waited["after_s"])
+        parts.append(
+            f"Waited {how_long} for a partner, and nobody came; {enough} is enough for {waited['pay_cents'] / 100:.2f}."
+        )
+    parts.append(f"{said}; the ledger says that {one['sent_cents'] / 100:.2f} was sent.")
+    if not one["is_final"] and one["waited"] is None:
+        parts.append("The visit has not ended as done: these are its games up to now.")
+    parts.append(
+        "The rules give the amount in the ledger."
+        if one["agrees"]
+        else "The rules do NOT give the amount in the ledger: please report this."
+    )
+    return Group(*parts)
+
+
+def _rule(bonus: dict[str, Any]) -> str:
+    most = f"{bonus['max_cents'] / 100:.2f}"
+    counted = f"{bonus.get('statistic') or bonus['correct']} / {bonus['full_at']:g}"
+    share = f"{bonus.get('correct')} / {bonus.get('out_of')}"
+    if bonus["kind"] == "sliding":
+        return f"{most} x min(1, {counted}) x max(0, 2 x ({share} - 1/2)), rounded up"
+    return f"{most} x min(1, {counted}{f', {share}' if bonus.get('out_of') else ''}), rounded up"

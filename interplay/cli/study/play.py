@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
-from interplay.cli.study.opened import opened_place, print_csv
+from interplay.cli.study.common import opened_place, print_csv
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.study.assigning.simulation import Outcome
-    from interplay.study.raffle_entries import RaffleEntries
+    from interplay.study.assignment.simulation import Outcome
+    from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
 """How near accepted time should come to each target."""
@@ -34,7 +34,7 @@ def simulate(
     Try:  interplay study simulate crowdplay --arrivals 1000 --dropout 0.3
     """
     from interplay.study import StudyError
-    from interplay.study.assigning.simulation import simulate as simulated
+    from interplay.study.assignment.simulation import simulate as simulated
     from interplay.study.definition import find_study
 
     study = find_study(name)
@@ -52,7 +52,6 @@ def simulate(
 
 
 def _document(study: str, outcomes: Sequence[Outcome], targets: dict[str, float | None]) -> dict[str, Any]:
-    """What came of all seeds together."""
     document: dict[str, Any] = {"study": study, "targets_min": targets}
     for method in ("balanced", "random"):
         ones = [one for one in outcomes if one.method == method]
@@ -111,7 +110,7 @@ def answers(
 
     Try:  interplay study answers my_study --csv > partners.csv
     """
-    from interplay.study.playing.visits import PartnerAnswer, Visits
+    from interplay.study.play.visits import PartnerAnswer, Visits
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
@@ -149,8 +148,8 @@ def raffle(
     from rich.console import Group
 
     from interplay.study import StudyError
-    from interplay.study.payroll import Payroll
-    from interplay.study.raffle_entries import RaffleEntries, has_addresses
+    from interplay.study.money.payroll import Payroll
+    from interplay.study.money.raffle import RaffleEntries, has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
@@ -176,7 +175,6 @@ def raffle(
 def _raffle_of_addresses(
     entries: RaffleEntries, study: str, seed: int | None, place: str, *, forget: bool, as_json: bool
 ) -> None:
-    """The raffle of a study whose link goes out by e-mail."""
     from rich.console import Group
 
     if forget:

@@ -24,8 +24,8 @@ from interplay.cli.common import (
     suites_with,
     table,
 )
+from interplay.cli.study.common import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study.hit import hit_lines
-from interplay.cli.study.opened import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.errors import unknown_name
 from interplay.wording import amount
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from interplay.record import Archive
     from interplay.store.judging import NewSegment
     from interplay.study.definition import Study
-    from interplay.study.playing.variants import PlayPart
-    from interplay.study.reviewing.part import ReviewPart
+    from interplay.study.play.variants import PlayPart
+    from interplay.study.review.part import ReviewPart
     from interplay.study.studies import Part
     from interplay.tasks import Task
 
@@ -55,8 +55,6 @@ EthicsOption = Annotated[
 ]
 _NOBODY = "the people who run this server"
 """What the files of shipped studies had as contact: it names nobody."""
-_SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
-_MAX_SHORT_CHARS = 1000
 
 
 @app.command()
@@ -76,6 +74,7 @@ def check(
     Try:  interplay study check my_study.toml
     """
     import interplay.record
+    from interplay.judge.study_rules import judges_at_once
 
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
@@ -85,7 +84,7 @@ def check(
         _look_for_agents(archive, study.play)
         if is_there:
             _segments(archive, study, suite)
-        judges = _judges_at_once(archive, study, suite) if is_there else None
+        judges = judges_at_once(archive.database, suites_with(suite), study.kind, study.judging) if is_there else None
         archive.close()
     lines = [f"{name}: {study.title!r}, all good.", *_summary(study), *_judges_lines(study, judges)]
     given = "".join(f" --{key} {shlex.quote(text)}" for key, text in (("contact", contact), ("ethics", ethics)) if text)
@@ -109,8 +108,9 @@ def open_study(
     Try:  interplay study open my_study.toml --address https://lab.example
     """
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import SegmentStudies
-    from interplay.study.hits import Hits
+    from interplay.judge.segments.studies import SegmentStudies
+    from interplay.judge.study_rules import judges_at_once
+    from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
     study = _checked(name, suite, contact, ethics)
@@ -133,7 +133,7 @@ def open_study(
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
         lines.append(f"It compares {amount(num_segments, 'segment')} of {part.task}.")
-    judges = _judges_at_once(archive, study, suite)
+    judges = judges_at_once(archive.database, suites_with(suite), study.kind, study.judging)
     lines += _judges_lines(study, judges)
     if study.review is not None and (unproved := _unproved(archive, study.review)):
         lines.append(
@@ -163,7 +163,7 @@ def close(
 
     Try:  interplay study close atari
     """
-    from interplay.study.raffle_entries import has_addresses
+    from interplay.study.money.raffle import has_addresses
     from interplay.study.studies import Studies
 
     archive, hint = opened_place(data, database)
@@ -216,7 +216,7 @@ def show(
     import sys
 
     from interplay.study.definition import builtin_text, find_study
-    from interplay.study.hits import Hits
+    from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
     if toml:
@@ -277,7 +277,6 @@ def participants(
 
 
 def _row(part: Part) -> dict[str, Any]:
-    """A part in a study as it goes out to programs."""
     ended = None if part.ended_at is None else part.ended_at.isoformat()
     return asdict(part) | {"arrived_at": part.arrived_at.isoformat(), "ended_at": ended}
 
@@ -295,14 +294,14 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     """
     from interplay.envs.backends import to_install
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import check_segments
+    from interplay.judge.segments.studies import check_segments
     from interplay.study import StudyError
-    from interplay.study.definition import find_study
-    from interplay.study.hit_plan import settings_of
+    from interplay.study.definition import check_texts, find_study
+    from interplay.study.mturk.plan import settings_of
     from interplay.tasks import index
 
     study = find_study(name).answered_by(contact, ethics)
-    _check_texts(name, study.document)
+    check_texts(name, study.document)
     if "mturk" in study.channels:
         settings_of(study)
     tasks = index(suites_with(suite))
@@ -349,48 +348,18 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     return study
 
 
-def _check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse texts in which nobody sees anything, and long ones where short ones are shown.
-
-    Raises:
-        StudyError: Naming the first.
-    """
-    from interplay.judge.form import num_visible_chars
-    from interplay.study import StudyError
-
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-        _check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
-    if isinstance(value, str) and value and not num_visible_chars(value):
-        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
-    if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
-        problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
-        raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")
-
-
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
     """The segments that a study would compare; errors as `SegmentStudies.draw`."""
     from interplay.judge import Rules
-    from interplay.judge.segments.opening import SegmentStudies
+    from interplay.judge.segments.studies import SegmentStudies
     from interplay.tasks import index
 
     part = Rules.from_mapping(study.judging).segments
     return [] if part is None else SegmentStudies(archive).draw(part, index(suites_with(suite))[part.task], study.content_hash)
 
 
-def _judges_at_once(archive: Archive, study: Study, suite: list[Path] | None) -> int | None:
-    """How many people can judge whole games at the same time; None where a study asks for something else."""
-    from interplay.judge import Rules
-    from interplay.judge.pairing.candidates import Candidates
-
-    rules = Rules.from_mapping(study.judging)
-    if study.kind != "comparisons" or rules.segments is not None:
-        return None
-    return Candidates(suites_with(suite)).num_pairs(archive.database, rules.tasks)
-
-
 def _judges_lines(study: Study, number: int | None) -> list[str]:
-    """How many people can judge at the same time, and a warning where more may come."""
-    from interplay.study.hit_plan import settings_of
+    from interplay.study.mturk.plan import settings_of
 
     if number is None:
         return []
@@ -403,11 +372,7 @@ def _judges_lines(study: Study, number: int | None) -> list[str]:
 
 
 def _check_instances(name: str, review: ReviewPart) -> None:
-    """Refuse what is no instance.
-
-    Raises:
-        InstanceError: For the first, with file, key and remedy.
-    """
+    """Refuse what is no instance (InstanceError for the first, with file, key and remedy)."""
     from interplay.explore.instance import parse
 
     for instance, document in review.instances.items():
@@ -415,7 +380,6 @@ def _check_instances(name: str, review: ReviewPart) -> None:
 
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
-    """Names of instances that have no proof which is recorded here."""
     from interplay.explore.instance import parse
     from interplay.explore.results.references import recorded_proof
 
@@ -423,11 +387,7 @@ def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
 
 
 def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
-    """Refuse agents that are not here.
-
-    Raises:
-        NotFoundError: For the first, with the nearest name.
-    """
+    """Refuse agents that are not here (NotFoundError for the first, with the nearest name)."""
     from interplay.agents.find import names
 
     known = [one.name for one in names(archive)]
@@ -446,7 +406,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
     """
     from interplay.statistics import defaults, together
     from interplay.study import StudyError
-    from interplay.study.playing.variants import BUILT_IN
+    from interplay.study.play.variants import BUILT_IN
 
     known, shares = list(BUILT_IN), {}
     for spec in together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics):
@@ -468,11 +428,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
 
 
 def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
-    """Refuse examples whose videos are not here.
-
-    Raises:
-        StudyError: Naming the first.
-    """
+    """Refuse examples whose videos are not here (StudyError naming the first)."""
     from interplay.study import StudyError
 
     for number, example in enumerate(study.examples):
@@ -486,7 +442,6 @@ def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
 
 
 def _links(study: Study, address: str) -> dict[str, str]:
-    """Channel -> what to paste there."""
     from interplay.study.channels import ProlificChannel
 
     home = study.page(address)
@@ -498,7 +453,6 @@ def _links(study: Study, address: str) -> dict[str, str]:
 
 
 def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
-    """The links for people, one line each, and what is to be known of a channel."""
     lines = []
     for name, link in links.items():
         notice = study.channels[name].notice
@@ -542,7 +496,6 @@ def _play_lines(study: Study, play: PlayPart) -> list[str]:
 
 
 def _summary(study: Study) -> list[str]:
-    """A few lines that say what a study asks and gives."""
     wage = study.pay
     count = study.num_answers
     per_visit = "as many comparisons as people like" if count is None else amount(count, "comparison")

@@ -16,8 +16,8 @@ from interplay.explore.instance import Instance
 from interplay.explore.judgement_cache import Judgement
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.store.episodes import EpisodeQuery, find_episodes
+from interplay.store.exposure import Exposure, add_exposures, exposures, tasks_known_to
 from interplay.store.participants import PEOPLE as ENTRANT
-from interplay.store.shown import ShownTo, keep_shown, shown_to, tasks_known_to
 from interplay.tasks import Task
 
 PEOPLE = "people (first attempts)"
@@ -125,13 +125,13 @@ class Exposures:
         if task in self.known_to(participant):
             return
         with self._database.write() as session:
-            keep_shown(session, [ShownTo(participant, task, now)])
+            add_exposures(session, [Exposure(participant, task, now)])
 
     def times(self) -> dict[tuple[int, str], datetime]:
         """Number of a participant and id of a task -> when they were first shown it, or a pair of it to judge."""
         first: dict[tuple[int, str], datetime] = {}
         with self._database.read() as session:
-            for person, task, at in shown_to(session):
+            for person, task, at in exposures(session):
                 first[person, task] = min(at, first.get((person, task), at))
         return first
 

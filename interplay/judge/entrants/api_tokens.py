@@ -16,11 +16,7 @@ class ApiTokenError(JudgingError):
 
 
 def check_token(name: str, scope: str) -> tokens.Scope:
-    """The scope that a token can have.
-
-    Raises:
-        ApiTokenError: If there is no such scope, or a token cannot be called so.
-    """
+    """The scope that a token can have (ApiTokenError if there is no such scope, or a token cannot be called so)."""
     known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
     if known is None:
         raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
@@ -30,12 +26,7 @@ def check_token(name: str, scope: str) -> tokens.Scope:
 
 
 class ApiTokens:
-    """The API tokens of one database.
-
-    Args:
-        database: Where their digests are.
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The API tokens of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -61,7 +52,6 @@ class ApiTokens:
             return tokens.token_row(session, token)
 
     def all(self) -> Sequence[ApiToken]:
-        """Every token that was ever made, by name."""
         with self._database.read() as session:
             return tokens.tokens(session)
 
@@ -71,7 +61,7 @@ class ApiTokens:
         Returns:
             False if it was revoked before; then nothing is written.
         Raises:
-            NotFoundError: If there is none of this name, with the nearest.
+            NotFoundError: If no token has this name, with the nearest.
         """
         with self._database.write() as session:
             return tokens.revoke_token(session, name=name, now=self._clock())

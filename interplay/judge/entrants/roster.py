@@ -3,21 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from interplay.errors import unknown_name
-from interplay.judge.entrants.tally import Tally, tally
 from interplay.judge.errors import JudgingError
 from interplay.store import Database, Entrant
 from interplay.store import entrants as store
-from interplay.store.answers import judged_definitions
-from interplay.store.boards import Reason, last_reasons, verdicts, watched_tasks
-from interplay.store.catalogue import Shown, episodes_of_entrants
+from interplay.store.entrants import Brought, episodes_of_entrants
 from interplay.store.judging import lock
+from interplay.store.judging.verdicts import Reason, Verdict, judged_definitions, last_reasons, verdicts, watched_tasks
 from interplay.store.participants import judge_name
-from interplay.tasks import Task
+from interplay.tasks import Question, Task
+
+
+@dataclass
+class Counts:
+    """Answers that preferred the agent, called it a draw, preferred the other one, or said that neither can be said."""
+
+    won: int = 0
+    drew: int = 0
+    lost: int = 0
+    na: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.won + self.drew + self.lost
+
+    def add(self, choice: str, *, is_left: bool) -> None:
+        if choice == "na":
+            self.na += 1
+        elif choice == "draw":
+            self.drew += 1
+        elif (choice == "left") == is_left:
+            self.won += 1
+        else:
+            self.lost += 1
+
+
+@dataclass
+class YesCounts:
+    """A yes-or-no question: how often it was yes of the agent, and of those it was compared with, out of `total` answers.
+
+    If a yes is the bad answer (`Question.is_inverted`), no is counted.
+    """
+
+    own: int = 0
+    others: int = 0
+    total: int = 0
+
+
+@dataclass
+class Factor:
+    """One question of one task's form, with its counts: `counts` of a comparative or overall one, `yes` of a direct one."""
+
+    question: Question
+    counts: Counts = field(default_factory=Counts)
+    yes: YesCounts = field(default_factory=YesCounts)
+
+
+@dataclass
+class Tally:
+    """All that is counted of one agent: against each opponent, those met most first, and by task the factors in the form's
+    order."""
+
+    opponents: dict[str, Counts]
+    factors: dict[str, list[Factor]]
+
+
+def tally(verdicts: Iterable[Verdict], questions: Mapping[str, Sequence[Question]]) -> Tally:
+    """Count the answers about one agent.
+
+    Args:
+        questions: Task -> its form; answers to questions that are not in it any more are left out, and so are malformed ones,
+            which imported answers may hold.
+    """
+    opponents: dict[str, Counts] = {}
+    factors: dict[str, list[Factor]] = {}
+    for verdict in verdicts:
+        opponents.setdefault(verdict.opponent, Counts()).add(verdict.outcome, is_left=verdict.is_left)
+        if verdict.task not in factors:
+            factors[verdict.task] = [Factor(question) for question in questions.get(verdict.task, ())]
+        for factor in factors[verdict.task]:
+            _count(factor, verdict)
+    order = sorted(opponents, key=lambda name: (-opponents[name].total, name))
+    return Tally({name: opponents[name] for name in order}, dict(sorted(factors.items())))
+
+
+def _count(factor: Factor, verdict: Verdict) -> None:
+    said = verdict.outcome if factor.question.kind == "overall" else verdict.responses.get(factor.question.id)
+    if factor.question.kind == "direct":
+        if isinstance(said, dict) and isinstance(said.get("left"), bool) and isinstance(said.get("right"), bool):
+            good = not factor.question.is_inverted
+            factor.yes.own += said["left" if verdict.is_left else "right"] == good
+            factor.yes.others += said["right" if verdict.is_left else "left"] == good
+            factor.yes.total += 1
+    elif said in ("left", "right", "draw", "na"):
+        factor.counts.add(said, is_left=verdict.is_left)
+
 
 MAX_WAITING = 20
 """Agents of one token that may wait for a moderator at a time."""
@@ -39,7 +123,6 @@ class Viewer:
     token: str | None = None
 
     def sees(self, row: Entrant) -> bool:
-        """Whether they may know of this entrant."""
         return self.sees_all or row.approved_at is not None or (self.token is not None and row.proposed_by == self.token)
 
 
@@ -54,12 +137,7 @@ class Said(NamedTuple):
 
 
 class Roster:
-    """The entrants of one database.
-
-    Args:
-        database: Where they are.
-        clock: The time now, UTC; the machine's if not given.
-    """
+    """The entrants of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -68,7 +146,7 @@ class Roster:
     # Looking
 
     def rows(self, viewer: Viewer = OPERATOR, *, name: str | None = None, task: str | None = None) -> list[Entrant]:
-        """Every entrant, or those of one name or one task, as far as whoever asks may know of them; by name, then task."""
+        """Every entrant, or those of one name or one task, as far as the viewer may know of them; by name, then task."""
         if any(text is not None and not _is_askable(text) for text in (name, task)):
             return []
         with self._database.read() as session:
@@ -77,18 +155,15 @@ class Roster:
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
         """One entrant, a row for each task it is in.
 
-        Args:
-            hint: What an error adds.
         Raises:
-            NotFoundError: If whoever asks may know of nobody of this name, with the nearest they may know of.
+            NotFoundError: If the viewer may know of nobody of this name, with the nearest they may know of.
         """
         found = self.rows(viewer, name=name)
         if not found:
             raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
         return found
 
-    def brought(self, names: Iterable[str]) -> dict[tuple[str, str], list[Shown]]:
-        """Name and task -> the episodes that may be shown, by seed."""
+    def brought(self, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
         with self._database.read() as session:
             return episodes_of_entrants(session, names)
 
@@ -134,7 +209,6 @@ class Roster:
         Checks, while nobody else can write, that the name is free or the proposer's own. Writes a row for each new task.
 
         Args:
-            tasks: Ids.
             token: Name of the proposer's token; None is the operator.
             reserved: Names in lower case that nobody may claim.
         Raises:
@@ -161,8 +235,7 @@ class Roster:
 
         Args:
             reason: Of `decline`; the proposer of the agent sees it.
-            viewer: Whoever asks; an entrant they may not know of is unknown.
-            hint: What the error of an unknown name adds.
+            viewer: The visitor; an entrant they may not know of is unknown.
         Returns:
             In how many tasks something changed.
         Raises:
@@ -185,5 +258,4 @@ class Roster:
 
 
 def _is_askable(text: str) -> bool:
-    """Whether a database may be asked for this text: PostgreSQL takes no zero byte."""
     return len(text) <= 200 and "\0" not in text

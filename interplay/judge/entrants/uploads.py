@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.entrants.video_folder import FoundVideo, find_videos, task_names
-from interplay.judge.entrants.video_staging import Placed, Progress, StagedVideo, UploadError, all_wrong, placing, stage
+from interplay.judge.entrants.video_staging import Placement, Progress, StagedVideo, UploadError, all_wrong, placing, stage
 from interplay.record import Archive
 from interplay.record.mp4 import Mp4, probe
 from interplay.store import Database
@@ -32,10 +32,9 @@ class AddedTask:
     """What an agent has in one task now.
 
     Attributes:
-        task: Task id.
         episodes: Seed -> id of the episode that was added.
         kept_seeds: Held-out seeds of which there was a video already, which stays.
-        missing_seeds: Held-out seeds of which there is none.
+        missing_seeds: Held-out seeds without a video.
     """
 
     task: str
@@ -68,10 +67,8 @@ def add_agent(
     """Let an agent be judged by its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
-        name: Name on the leaderboard.
         folder: Folders of tasks, named by any of `video_folder.task_names`.
         kind: `agent`, `human`, `model`, or a finer word such as `bc`.
-        description: For the agent's page.
         suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known beside them.
         replace_missing: An agent that is there already gets the videos it lacks, instead of being refused; those it has stay.
     Raises:
@@ -198,7 +195,6 @@ def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) ->
 
 
 def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
-    """What is no error and yet worth a look."""
     notes = []
     copies = [sha256 for sha256, count in Counter(facts.sha256 for _, facts in checked).items() if count > 1]
     if copies:
@@ -217,8 +213,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     return notes
 
 
-def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placed) -> list[AddedTask]:
-    """By task, in the order of its id."""
+def _added(archive: Archive, name: str, staged: Sequence[StagedVideo], placed: Placement) -> list[AddedTask]:
     tasks = {video.task.id: video.task for video in staged}
     with archive.database.read() as session:
         rows = store.episodes_of_agent(session, name, list(tasks))

@@ -118,7 +118,6 @@ def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> No
 
 
 def _check_seeds(found: Found) -> None:
-    """Seeds that are not held out, and seeds that stand twice."""
     first: dict[tuple[str, int], Path] = {}
     for video in found.videos:
         held_out = video.task.held_out_seeds

@@ -1,4 +1,4 @@
-"""From checked videos to entries of the catalogue: all of them or none, whoever is killed and whenever.
+"""From checked videos to entries of the catalogue: all of them or none, whichever process is killed, at any time.
 
 Copies wait under names nothing looks for. One transaction then gives them their names, which follow from what is in them, and
 enters them. Who is killed before has left files that nothing refers to, and the next attempt writes the same ones.
@@ -54,7 +54,6 @@ class StagedVideo:
 
     Attributes:
         part: Where the copy waits.
-        facts: Of the copy.
         source_sha256: Of the file it was copied from; decides its name, so that the same video gets the same one again.
     """
 
@@ -66,7 +65,7 @@ class StagedVideo:
 
 
 @dataclass
-class Placed:
+class Placement:
     """What happened to staged videos.
 
     Attributes:
@@ -88,7 +87,6 @@ class Placed:
 
 
 def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
-    """Everything that is wrong, up to a screenful."""
     head = f"{folder} cannot be added, {amount(len(problems), 'thing')} to correct; nothing was stored:"
     shown = ["- " + problem.replace("\n", "\n  ") for problem in problems[:_MAX_PROBLEMS]]
     if len(problems) > _MAX_PROBLEMS:
@@ -133,7 +131,7 @@ def stage(
 
 
 @contextmanager
-def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placed]:
+def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placement]:
     """Enter staged videos of one agent into the catalogue, inside a write transaction that holds `lock`.
 
     New ones get their file at once: until the transaction ends nothing refers to it. Those that fill an entry without a video
@@ -142,7 +140,7 @@ def placing(archive: Archive, session: Session, agent: str, kind: str, staged: S
     Args:
         kind: Of the agent, see `actor_kind`.
     """
-    placed = Placed()
+    placed = Placement()
     rows = store.episodes_of_agent(session, agent, {video.task.id for video in staged})
     there: defaultdict[tuple[str, int], list[EpisodeRow]] = defaultdict(list)
     for row in rows:
@@ -165,7 +163,7 @@ def _place(
     kind: str,
     video: StagedVideo,
     rows: Sequence[EpisodeRow],
-    placed: Placed,
+    placed: Placement,
 ) -> None:
     """One of them; `rows` are what the agent has of this task and seed."""
     key = (video.task.id, video.seed)
@@ -194,18 +192,16 @@ def _place(
 
 
 def task_row(task: Task) -> TaskRow:
-    """The database's row of a version of a task."""
     return TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=datetime.now(UTC))
 
 
 def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
-    """The name of an uploaded episode, the same for the same video; `sha256` is empty where there is none."""
+    """The name of an uploaded episode, the same for the same video; `sha256` is empty without one."""
     text = "\n".join((task.content_hash, agent, str(seed), sha256))
     return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> EpisodeRow:
-    """The catalogue's row of a video."""
     facts = video.facts
     return EpisodeRow(
         id=name,
@@ -240,7 +236,6 @@ def actor_kind(kind: str) -> str:
 
 
 def _sweep(media: Path) -> None:
-    """Remove what copies of killed processes left, long ago."""
     for path in media.glob(".upload-*.part"):
         try:
             if time.time() - path.stat().st_mtime > _STALE_S:

@@ -56,7 +56,7 @@ def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
         name: `order`, `round-robin`, `information`, `bedd`, `focus`, or `default` for the best one measured.
         options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
     Raises:
-        NotFoundError: If there is none of this name; offers the nearest.
+        NotFoundError: For an unknown name; offers the nearest.
         PairingError: If it does not take these options.
     """
     kind = PAIRING_RULES.get(DEFAULT_RULE if name == "default" else name)

@@ -79,7 +79,6 @@ def information(known: Beliefs) -> Array:
 
 
 def _peak(won: Array, prior_sd: float) -> tuple[Array, Array]:
-    """The most probable strengths, and the precision (inverse covariance) around them."""
     num_agents = len(won)
     compared, score = won + won.T, won.sum(axis=1)
     diagonal = np.arange(num_agents)
@@ -101,6 +100,5 @@ def _peak(won: Array, prior_sd: float) -> tuple[Array, Array]:
 
 
 def _inverse(precision: Array) -> Array:
-    """The covariance; symmetric to the last bit."""
     covariance = np.linalg.inv(precision)
     return np.asarray((covariance + covariance.T) / 2, dtype=np.float64)

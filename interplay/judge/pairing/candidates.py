@@ -15,11 +15,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Candidates:
-    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes.
-
-    Args:
-        suites: Tasks on offer; the built-in ones when not given.
-    """
+    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes."""
 
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
@@ -71,11 +67,7 @@ class Candidates:
         return self._versions[task_hash].id
 
     def check_task(self, session: Session, task: str) -> None:
-        """Refuse a task that nobody knows.
-
-        Raises:
-            NotFoundError: With the nearest known ids.
-        """
+        """Refuse a task that nobody knows (NotFoundError with the nearest known ids)."""
         known = {agent.task for agent in entrants(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)

@@ -29,7 +29,6 @@ class Counts(NamedTuple):
 
     @property
     def compared(self) -> Array:
-        """How often each two were compared, shape (n, n), symmetric."""
         return self.won + self.won.T
 
 
@@ -41,7 +40,7 @@ class Evidence:
 
     Args:
         answers: To begin with.
-        standings: Says the ratings after the same answers, for whoever folds them already; they are computed here if None.
+        standings: The ratings after the same answers, where the caller has them; computed here if None.
 
     >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "draw")])
     >>> print(evidence.counts(["ada", "bob"]).won)
@@ -65,7 +64,7 @@ class Evidence:
         """Take one answer into account.
 
         Raises:
-            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
+            ValueError: If both sides are the same agent, or `outcome` is not `left`, `right` or `draw`.
         """
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
@@ -102,7 +101,6 @@ class Evidence:
         return Counts(names, won)
 
     def _place(self, name: str) -> int:
-        """The agent's row, a new one if need be."""
         place = self._places.setdefault(name, len(self._places))
         if place == len(self._won):
             self._won = np.pad(self._won, (0, place))

@@ -19,7 +19,7 @@ class Focus:
     """Pairs with one of `agents` come first, by what their answer tells about the places of `agents`; then all others.
 
     A new agent so meets those it may be next to, not those it surely beats. Pairs of two others stay in the list, so that a
-    judge who has seen every video of the new agent can go on; their worth counts what they tell about its place.
+    judge who has seen every video of the new agent can continue; their worth counts what they tell about its place.
     Of `agents`, those not in the candidates are passed over; if none is there, every place matters, as under `order`.
 
     Attributes:
@@ -32,7 +32,6 @@ class Focus:
     name: ClassVar[str] = "focus"
 
     def __init__(self, agents: Iterable[str] = (), prior_sd: float = PRIOR_SD) -> None:
-        """Check the names."""
         names = (agents,) if isinstance(agents, str) else tuple(agents)
         if not names or not all(isinstance(name, str) and name for name in names):
             raise ValueError(f"focus needs the names of one or more agents, agents=['NAME']; got {agents!r}")
@@ -42,7 +41,6 @@ class Focus:
         object.__setattr__(self, "prior_sd", prior_sd)
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`."""
         names = sorted(agents)
         if len(names) < 2:
             return []

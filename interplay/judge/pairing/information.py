@@ -44,7 +44,6 @@ class PublishedInformation:
     name: ClassVar[str] = "bedd"
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`."""
         names = sorted(agents)
         mu, sigma = _expected_ratings(names, evidence.standings, awaited)
         return most_worthy_first(names, published_drops(mu, sigma, evidence.standings.settings), rng)
@@ -97,5 +96,4 @@ def published_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
 
 
 def density(x: Array) -> Array:
-    """Density of the standard normal distribution, entry by entry."""
     return np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi)

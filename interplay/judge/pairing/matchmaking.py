@@ -19,10 +19,8 @@ class Candidate(NamedTuple):
     """An episode that may be shown, for one seat of it.
 
     Attributes:
-        num_steps: Its length.
         was_cut: The time limit ended it, so its length is the limit it was played under.
         has_people: A person held a seat of it; they are not shown their own game.
-        seat: Which seat the entrant held.
     """
 
     agent: str
@@ -50,7 +48,6 @@ class JudgeHistory(NamedTuple):
 
     @classmethod
     def of(cls, shown: Iterable[tuple[int, EpisodePair]]) -> JudgeHistory:
-        """From the seed and episodes of every match."""
         shown = list(shown)
         return cls(frozenset(pair for _, pair in shown), Counter(seed for seed, _ in shown))
 
@@ -115,7 +112,6 @@ def num_pairs(candidates: Iterable[Candidate]) -> int:
 
 
 def _by_agent(candidates: Iterable[Candidate]) -> dict[str, dict[tuple[str, int], list[Candidate]]]:
-    """Agent -> task version and seed -> episodes."""
     by_agent: dict[str, dict[tuple[str, int], list[Candidate]]] = defaultdict(lambda: defaultdict(list))
     for candidate in candidates:
         by_agent[candidate.agent][candidate.task_hash, candidate.seed].append(candidate)
@@ -154,5 +150,4 @@ def comparable(one: Candidate, other: Candidate) -> bool:
 
 
 def _ids(pairing: ChosenEpisodes) -> EpisodePair:
-    """The two episodes, in no order."""
     return frozenset((pairing.left.episode_id, pairing.right.episode_id))

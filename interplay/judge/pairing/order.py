@@ -42,12 +42,10 @@ class OrderUncertainty:
     name: ClassVar[str] = "order"
 
     def __post_init__(self) -> None:
-        """Refuse what is not a standard deviation."""
         if not (isinstance(self.prior_sd, int | float) and 0 < self.prior_sd < np.inf):
             raise ValueError(f"prior_sd must be positive, got {self.prior_sd!r}")
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`."""
         names = sorted(agents)
         if len(names) < 2:
             return []

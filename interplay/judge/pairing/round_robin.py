@@ -22,7 +22,6 @@ class RoundRobin:
     name: ClassVar[str] = "round-robin"
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`."""
         names = sorted(agents)
         times = evidence.counts(names).compared[: len(names), : len(names)]
         rows, columns = places_of(names, awaited)

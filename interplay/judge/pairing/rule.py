@@ -18,7 +18,6 @@ class AgentPair(NamedTuple):
     """Two agents to ask about.
 
     Attributes:
-        a, b: Their names.
         worth: What the rule thinks an answer is worth, in a unit of its own; comparable within one order only.
     """
 

@@ -67,7 +67,6 @@ class Simulation:
     every: int = 5
 
     def __post_init__(self) -> None:
-        """Check every range."""
         if self.profile not in PROFILES:
             raise unknown_name("profile of skills", self.profile, PROFILES)
         for name, is_good, expected in (
@@ -87,7 +86,6 @@ class Run(NamedTuple):
     """One rule and one seed.
 
     Attributes:
-        policy, seed: Which.
         answers: Answers given at each look.
         correlation: Method -> rank correlation with the truth at each look.
     """
@@ -98,7 +96,6 @@ class Run(NamedTuple):
     correlation: dict[str, list[float]]
 
     def as_json(self) -> dict[str, Any]:
-        """For a line of a file."""
         return dict(self._asdict())
 
 
@@ -159,7 +156,6 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
     """One run. Truth and judges' chance depend on the seed alone, so that rules face the same agents.
 
     Args:
-        settings: What is simulated.
         policy_name: As for `policy`. `focus` is simulated with one agent, drawn by chance.
         seed: Of every draw.
         methods: Some of `METHODS`.

@@ -1,4 +1,4 @@
-"""Runs of a simulation kept in a file, a JSON document a line, so that one that was stopped goes on where it was."""
+"""Runs of a simulation kept in a file, a JSON document a line, so that a stopped one continues where it was."""
 
 from __future__ import annotations
 
@@ -31,15 +31,10 @@ class SimulatedRuns:
                 self._runs[run.policy, run.seed] = run
 
     def get(self, policy: str, seed: int) -> Run | None:
-        """The run of this policy and seed, if it was made before."""
         return self._runs.get((policy, seed))
 
     def add(self, run: Run) -> None:
-        """Keep a run; it is on disk when this returns.
-
-        Raises:
-            SimulationError: If it cannot be written.
-        """
+        """Keep a run; it is on disk when this returns (SimulationError if it cannot be written)."""
         self._runs[run.policy, run.seed] = run
         if self._path is None:
             return

@@ -4,11 +4,10 @@ The format is that of BEDD (Milani et al. 2023), read tolerantly and kept whole;
 file, `export_file` writes what is here: in the same format (`export_answers`), or as one row an answer (`flat_table`).
 """
 
-from interplay.judge.published.exporting import Selection, export_answers, write_items
-from interplay.judge.published.flat import flat_table, write_table
-from interplay.judge.published.importing import import_answers
+from interplay.judge.published.dataset_export import Selection, export_answers, write_items
+from interplay.judge.published.dataset_import import import_answers
+from interplay.judge.published.flat import ENDINGS, export_file, flat_table, write_table
 from interplay.judge.published.row import DatasetError, PublishedAnswer, read_items
-from interplay.judge.published.writing import ENDINGS, export_file
 from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
 
 __all__ = [

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.orm import Session
 
-from interplay.files import replacing
-from interplay.judge.published.exporting import Selection, Tasks, played_by, seat_of, selected
+from interplay.files import replacing, write_json
+from interplay.judge.published.dataset_export import Selection, Tasks, export_answers, played_by, seat_of, selected, write_items
 from interplay.judge.published.row import DatasetError
-from interplay.judge.published.watching import watched
-from interplay.store import bans as ban_store
+from interplay.judge.published.segments import export_segments
+from interplay.judge.published.viewing import watched
+from interplay.store import Database
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
+from interplay.store.judging import bans as ban_store
 from interplay.store.uploads import ExportedAnswer
 from interplay.tasks import Question, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 COLUMNS = {
     "sequence": "int64",
@@ -70,7 +73,6 @@ def factor_columns(question: Question) -> tuple[str, ...]:
 
 
 def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
-    """Each question of a form with its columns."""
     found = [(question, factor_columns(question)) for question in task.questions]
     of_column: dict[str, str] = {}
     for question, names in found:
@@ -149,7 +151,6 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
 
 
 def _steps(answer: ExportedAnswer, segments: dict[int, SegmentRow]) -> dict[str, int]:
-    """Of an answer about segments, the steps that were compared."""
     if answer.left_segment_id is None:
         return {}
     found: dict[str, int] = {}
@@ -175,3 +176,33 @@ def write_table(table: pa.Table, path: Path) -> None:
                 pyarrow.csv.write_csv(table, part)
     except OSError as error:
         raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+
+
+ENDINGS = (".json", ".parquet", ".csv")
+
+
+def export_file(database: Database, selection: Selection, path: Path, *, segments: bool = False) -> int:
+    """Write answers as they are at one moment; the ending of the file says the format, one of `ENDINGS`.
+
+    Args:
+        segments: Answers about segments, to a file of their own; a table holds both kinds.
+    Returns:
+        How many answers were written.
+    Raises:
+        DatasetError: If there is none, or the file cannot be written.
+    """
+    with database.read() as session:
+        if segments:
+            document = export_segments(session, selection)
+            try:
+                write_json(path, document)
+            except OSError as error:
+                raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+            return len(document["answers"])
+        if path.suffix == ".json":
+            items = export_answers(session, selection)
+            write_items(items, path)
+            return len(items)
+        table = flat_table(session, selection)
+        write_table(table, path)
+        return table.num_rows

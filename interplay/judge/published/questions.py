@@ -56,7 +56,6 @@ class Wordings:
 
 
 def questions(task: Task, kind: Kind) -> list[Question]:
-    """The questions of one kind, in the order of the form."""
     return [question for question in task.questions if question.kind == kind]
 
 

@@ -78,7 +78,6 @@ def import_report(
 
 
 def _notes(answers: Sequence[PublishedAnswer]) -> list[dict[str, Any]]:
-    """Kinds of oddity, how often, and the first rows that have them."""
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for answer in answers:
         for note in dict.fromkeys(answer.notes):
@@ -137,7 +136,6 @@ def _agents(answers: Sequence[PublishedAnswer], videos: Mapping[str, Sequence[tu
 
 
 def report_text(report: Mapping[str, Any]) -> str:
-    """The report for people."""
     lines = [
         f"{report['file']}: {report['num_rows']:,} rows, {report['num_imported']:,} imported as {report['name']!r}, "
         f"{report['num_there_already']:,} there already, {report['num_dropped']:,} dropped"

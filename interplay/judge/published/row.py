@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,8 +37,6 @@ class PublishedAnswer:
     Attributes:
         row: Its place in the file, from 1.
         key: What makes it the same answer in every version of the file.
-        worker: Who judged, as the file calls them.
-        started_at, answered_at: UTC.
         responses: Question id -> answer, as our forms have it.
         viewing: What the judge's page reported.
         notes: What was not as it should be, and how it was taken.
@@ -62,7 +61,6 @@ class PublishedAnswer:
 
     @property
     def duration_s(self) -> float:
-        """How long the judge took."""
         return (self.answered_at - self.started_at).total_seconds()
 
 
@@ -76,11 +74,7 @@ class ReadItems:
 
 
 def load_json(path: Path) -> Any:
-    """A JSON file.
-
-    Raises:
-        DatasetError: If it cannot be read.
-    """
+    """A JSON file (DatasetError if it cannot be read)."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -99,9 +93,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
     """Read a published list, newest first.
 
     Args:
-        document: The parsed JSON.
         names: Every spelling of a task -> task, `video_folder.task_names`.
-        source: Name of the file, for errors.
     Raises:
         DatasetError: If it is not a list.
     """
@@ -133,7 +125,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
 
 
 def metadata_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What the judge's page sent, as an object or a text that holds one; empty where there is none."""
+    """What the judge's page sent, as an object or a text that holds one; empty without one."""
     result = item.get("result")
     found = result.get("eval_metadata") if isinstance(result, dict) else None
     if isinstance(found, str):
@@ -188,7 +180,6 @@ def _read(row: int, item: Any, names: Mapping[str, Task], wordings: Wordings) ->
 
 
 def _check_text(item: dict[str, Any]) -> None:
-    """Both databases must be able to keep it."""
     try:
         text = json.dumps(item, allow_nan=False, ensure_ascii=False)
         text.encode()
@@ -343,7 +334,6 @@ def _worker(item: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[st
 
 
 def _key(item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
-    """The match's hash, or another thing that makes the row what it is."""
     for value in (item.get("hash"), metadata.get("match_hash"), result.get("hash")):
         if isinstance(value, str) and value not in ("", "N/A"):
             return value
@@ -353,3 +343,33 @@ def _key(item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[s
 def _responses(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
     responses = metadata.get("responses")
     return responses if isinstance(responses, dict) else {}
+
+
+def source_of(answer: PublishedAnswer, dataset: str, num_rows: int) -> dict[str, Any]:
+    """All of a row but the two big parts that have a column of their own.
+
+    Args:
+        num_rows: Rows of the file: places are counted from its end, because newer versions of a file grow at its beginning.
+    """
+    item = deepcopy(answer.item)
+    moved = []
+    result = item.get("result")
+    metadata = result.get("eval_metadata") if isinstance(result, dict) else None
+    if isinstance(metadata, dict):
+        responses = metadata.get("responses")
+        if isinstance(responses, dict) and responses.get("justificationText") == answer.reason:
+            del responses["justificationText"]
+            moved.append("reason")
+        if "VIDEO_EVENTS" in metadata and "published_events" in answer.viewing:
+            del metadata["VIDEO_EVENTS"]
+            moved.append("events")
+    return {"dataset": dataset, "age": num_rows - answer.row, "moved": moved, "notes": list(answer.notes), "item": item}
+
+
+def item_of(source: Mapping[str, Any], reason: str, viewing: Mapping[str, Any]) -> dict[str, Any]:
+    item = deepcopy(source["item"])
+    if "reason" in source["moved"]:
+        item["result"]["eval_metadata"]["responses"]["justificationText"] = reason
+    if "events" in source["moved"]:
+        item["result"]["eval_metadata"]["VIDEO_EVENTS"] = deepcopy(viewing["published_events"])
+    return item

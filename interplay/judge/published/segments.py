@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.form import check_form
-from interplay.judge.published.exporting import Selection, played_by, selected
-from interplay.judge.published.importing import check_name, judge_of, match_id_of
+from interplay.judge.published.dataset_export import Selection, played_by, selected
+from interplay.judge.published.dataset_import import check_name, judge_of, match_id_of
 from interplay.judge.published.row import DatasetError
 from interplay.record import Archive
 from interplay.store import EpisodeRow, Match
@@ -77,7 +77,6 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
 
     Args:
         name: What the set is called here, as a study is: `interplay learn reward --study NAME`; judges become `NAME/judge`.
-        source: Name of the file, for errors.
     Returns:
         `imported`, `there_before`, and `dropped`, reason -> how many.
     Raises:
@@ -155,7 +154,6 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
 
 
 def _segment(session: Session, table: Table, name: str, version: str) -> SegmentRow:
-    """The segment of one side, entered if it is new."""
     first, last = table.count("first_step", low=0, high=10**9), table.count("last_step", low=0, high=10**9)
     episode = session.get(EpisodeRow, table.text("episode"))
     if episode is None or not first <= last < episode.num_steps:

@@ -1,32 +1,25 @@
-"""Leaderboards by every rating method, of people's answers or of model judges', kept until the log changes."""
+"""Leaderboards by every rating method, of people's answers or of model judges', cached until the log changes."""
 
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from sqlalchemy.orm import Session
-
 from interplay.judge.ratings.board import agreement
-from interplay.judge.ratings.carried import CarriedOn
-from interplay.judge.ratings.ratings import comparison
+from interplay.judge.ratings.ratings import History, Judges, Track
 from interplay.judge.serving.judging import Judging
-from interplay.rank import Comparison, TaskStandings
+from interplay.rank import Comparison
 from interplay.rank.compare import normalised_over
 from interplay.rank.log import Log
 from interplay.rank.methods import rate
 from interplay.rank.ranking import Ranking
 from interplay.rank.rows import notes, rows
-from interplay.store import boards as board_store
-from interplay.store import judging as store
 
 BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
-Judges = Literal["people", "models"]
 COLUMNS = (
     "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
@@ -38,87 +31,25 @@ _ROW = tuple(name for name in COLUMNS if name not in _FACTS)
 _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
 
 
-@dataclass
-class Track:
-    """How one agent's rating moved.
-
-    Attributes:
-        num_answers: The board's answers so far, after each answer about this agent.
-        mu, sigma: TrueSkill after it.
-    """
-
-    num_answers: list[int] = field(default_factory=list)
-    mu: list[float] = field(default_factory=list)
-    sigma: list[float] = field(default_factory=list)
-
-
-class _Kept:
-    """The answers of one kind of judges, and what was computed from them; those of an unfinished step wait."""
-
-    def __init__(self, publish_every: int = 1) -> None:
-        self.publish_every = publish_every
-        self.waiting: list[store.LoggedAnswer] = []
-        self.last_sequence = 0
-        self.by_task: dict[str | None, list[Comparison]] = {}
-        self.standings = TaskStandings()
-        self.tracks: dict[str | None, dict[str, Track]] = {}
-        self.computed: dict[Any, Future[_Rows]] = {}
-
-    def add(self, logged: store.LoggedAnswer) -> None:
-        """Take one more answer into account, once its step is full."""
-        self.waiting.append(logged)
-        if len(self.waiting) < self.publish_every:
-            return
-        for one in self.waiting:
-            self.show(comparison(one))
-        self.last_sequence = logged.sequence
-        self.waiting.clear()
-
-    def show(self, answer: Comparison) -> None:
-        """Take one answer into account, overall and in its task."""
-        self.computed.clear()
-        self.standings.add(answer)
-        for board, standings in ((None, self.standings.overall), (answer.task, self.standings.task(answer.task))):
-            self.by_task.setdefault(board, []).append(answer)
-            tracks = self.tracks.setdefault(board, defaultdict(Track))
-            for agent in (answer.left, answer.right):
-                rating, track = standings.rating(agent), tracks[agent]
-                track.num_answers.append(standings.num_answers)
-                track.mu.append(rating.mu)
-                track.sigma.append(rating.sigma)
-
-    def fit(self, task: str | None, method: BoardMethod) -> Callable[[], _Rows]:
-        """What makes the rows of a board as the log is now, whatever is added meanwhile."""
-        answers = self.by_task.get(task, [])[:]
-        if not answers:
-            return lambda: _Rows([], ())
-        if method == "trueskill":
-            ranking = (self.standings.overall if task is None else self.standings.task(task)).ranking()
-            return lambda: _rows(Log.of(answers), ranking)
-        if method == "normalised":
-            tasks = [task] if task is not None else sorted(self.standings.by_task)
-            rankings = [self.standings.task(one).ranking() for one in tasks]
-            return lambda: _rows(log := Log.of(answers), normalised_over(log.agents, rankings))
-        return lambda: _rows(log := Log.of(answers), rate(log, method))
-
-
 class Boards:
     """Leaderboards over one judging room; safe to share between threads.
 
     Everything follows from the log: as long as nobody answers and no ban is made or lifted, nothing is computed twice.
 
     Args:
-        judging: The room.
-        publish_every: People's answers are shown in steps of so many, in the order of the log. Whoever looks before and after
-            an answer of their own then learns nothing about it: neither whose it was, nor whether it was a check.
+        publish_every: People's answers are shown in steps of so many, in the order of the log. Judges who look before and after
+            an answer of their own then learn nothing about it: neither which agents it was about, nor whether it was a check.
+
+    Attributes:
+        live: The same boards with every answer at once.
     """
 
     def __init__(self, judging: Judging, publish_every: int = 1) -> None:
         self._judging = judging
         self.publish_every = publish_every
+        self.live = self if publish_every == 1 else Boards(judging)
         self._lock = threading.Lock()
-        self._people = CarriedOn(lambda: _Kept(publish_every), _Kept.add)
-        self._models: tuple[store.LogState | None, _Kept] = (None, _Kept())
+        self._cache: dict[Judges, _Cache] = {}
 
     def board(self, task: str | None = None, method: BoardMethod = "trueskill", judges: Judges = "people") -> dict[str, Any]:
         """Agents by score, of one task or over all tasks.
@@ -139,34 +70,36 @@ class Boards:
             raise ValueError(f"method must be one of {', '.join(BOARD_METHODS)}, got {method!r}")
         document = dict(self._judging.leaderboard(task))
         facts = {row["agent"]: row for row in document["rows"]}
-        with self._judging.database.read() as session, self._lock:
-            kept = self._current(session, judges)
-            num_answers, num_judges = len(kept.by_task.get(task, [])), kept.standings.num_judges(task)
-            last_sequence = kept.last_sequence
-            made, fit = kept.computed.get((task, method)), None
+        with self._judging.database.read() as session, self._judging.ratings.history(session, judges) as history, self._lock:
+            num_published = self._num_published(history, judges)
+            last_sequence = history.sequences[num_published - 1] if num_published else 0
+            cache = self._cache.get(judges)
+            if cache is None or cache.history is not history or cache.num_published != num_published:
+                cache = self._cache[judges] = _Cache(history, num_published)
+            made, fit = cache.rows.get((task, method)), None
             if made is None:
-                fit = kept.fit(task, method)
-                made = kept.computed[task, method] = Future()  # the last thing here: nothing may fail before it is set
-        if fit is not None:  # outside every lock: answers and other boards go on; who asks for this board waits for it
+                fit = _fit(history, num_published, task, method)
+                made = cache.rows[task, method] = Future()  # the last thing here: nothing may fail before it is set
+        if fit is not None:  # outside every lock: answers and other boards continue; other requests for this board wait for it
             try:
                 made.set_result(fit())
             except BaseException as error:
                 made.set_exception(error)
                 with self._lock:
-                    if kept.computed.get((task, method)) is made:
-                        del kept.computed[task, method]
+                    if cache.rows.get((task, method)) is made:
+                        del cache.rows[task, method]
         found = made.result()
         if judges == "people" and self.publish_every > 1:
             rated = {row["agent"] for row in found.rows}
             waiting = [name for name in facts if not facts[name]["withdrawn"] and name not in rated]
-            document |= {"num_answers": num_answers, "num_judges": num_judges}
+            document |= {"num_answers": found.num_answers, "num_judges": found.num_judges}
             document["unrated"] = sorted({*document["unrated"], *waiting})
             if document["automatic"] is not None:
                 with self._judging.database.read() as session:
                     document["automatic"] = agreement(session, task, last_sequence)
         if judges == "models":
-            document |= {"num_answers": num_answers, "num_judges": num_judges, "next_pair": None, "unrated": []}
-        document["rows"] = [{**_UNKNOWN, **_kept_facts(facts.get(row["agent"], {})), **row} for row in found.rows]
+            document |= {"num_answers": found.num_answers, "num_judges": found.num_judges, "next_pair": None, "unrated": []}
+        document["rows"] = [{**_UNKNOWN, **_facts(facts.get(row["agent"], {})), **row} for row in found.rows]
         return document | {
             "method": method,
             "judges": judges,
@@ -178,47 +111,68 @@ class Boards:
         """The last answer of people that is shown; None where all are."""
         if self.publish_every == 1:
             return None
-        with self._judging.database.read() as session, self._lock:
-            return self._people.current(session).last_sequence
+        with self._judging.database.read() as session, self._judging.ratings.history(session) as history:
+            num_published = self._num_published(history, "people")
+            return history.sequences[num_published - 1] if num_published else 0
 
     def tracks(self, task: str | None = None, judges: Judges = "people") -> dict[str, Track]:
         """How ratings moved, answer by answer: agent -> its track, by TrueSkill in the order of the log."""
-        with self._judging.database.read() as session, self._lock:
-            tracks = self._current(session, judges).tracks.get(task, {})
-            return {agent: Track([*one.num_answers], [*one.mu], [*one.sigma]) for agent, one in tracks.items()}
+        with self._judging.database.read() as session, self._judging.ratings.history(session, judges) as history:
+            num_answers = history.num_answers(task, self._num_published(history, judges))
+            tracks = {agent: track.first(num_answers) for agent, track in history.tracks.get(task, {}).items()}
+            return {agent: track for agent, track in tracks.items() if track.mu}
 
-    def _current(self, session: Session, judges: Judges) -> _Kept:
-        """What is kept, up to the last answer `session` can see."""
-        if judges == "people":
-            return self._people.current(session)
-        state, (known_state, kept) = store.log_state(session), self._models
-        if state != known_state:  # made anew: there are few, and they are rarely added
-            kept = _Kept()
-            for answer in board_store.model_answers(session):
-                kept.add(answer)
-            self._models = (state, kept)
-        return kept
+    def _num_published(self, history: History, judges: Judges) -> int:
+        step = self.publish_every if judges == "people" else 1
+        return len(history.sequences) // step * step
+
+
+@dataclass(frozen=True)
+class _Cache:
+    """The boards that were made of the first answers of a history, or are being made."""
+
+    history: History
+    num_published: int
+    rows: dict[tuple[str | None, BoardMethod], Future[_Rows]] = field(default_factory=dict)
+
+
+def _fit(history: History, num_published: int, task: str | None, method: BoardMethod) -> Callable[[], _Rows]:
+    """What makes the rows of a board of the first answers, whatever is added meanwhile."""
+    num_answers = history.num_answers(task, num_published)
+    answers = history.answers.get(task, [])[:num_answers]
+    if not answers:
+        return lambda: _Rows([], (), 0, 0)
+    if method == "trueskill":
+        ranking = history.ranking(task, num_answers)
+        return lambda: _rows(answers, Log.of(answers), ranking)
+    if method == "normalised":
+        tasks = sorted({answer.task for answer in answers})
+        rankings = [history.ranking(one, history.num_answers(one, num_published)) for one in tasks]
+        return lambda: _rows(answers, log := Log.of(answers), normalised_over(log.agents, rankings))
+    return lambda: _rows(answers, log := Log.of(answers), rate(log, method))
 
 
 def rows_of(answers: Iterable[Comparison], task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
     """The rows of a board of answers that are in no log, as `Boards.board` has them."""
-    kept = _Kept()
+    history = History()
     for answer in answers:
-        kept.show(answer)
-    return [{**_UNKNOWN, **row} for row in kept.fit(task, method)().rows]
+        history.add(answer)
+    return [{**_UNKNOWN, **row} for row in _fit(history, len(history.sequences), task, method)().rows]
 
 
 @dataclass(frozen=True)
 class _Rows:
     rows: list[dict[str, Any]]
     notes: tuple[str, ...]
+    num_answers: int
+    num_judges: int
 
 
-def _kept_facts(row: dict[str, Any]) -> dict[str, Any]:
+def _facts(row: dict[str, Any]) -> dict[str, Any]:
     return {name: row[name] for name in _FACTS if name in row}
 
 
-def _rows(log: Log, ranking: Ranking) -> _Rows:
-    """A ranking of the agents of a log as rows."""
+def _rows(answers: list[Comparison], log: Log, ranking: Ranking) -> _Rows:
+    num_judges = len({answer.judge for answer in answers} - {""})
     made = rows(ranking, log.won_drew_lost(), log.groups())
-    return _Rows([{name: getattr(row, name) for name in _ROW} for row in made], notes(ranking, made))
+    return _Rows([{name: getattr(row, name) for name in _ROW} for row in made], notes(ranking, made), len(answers), num_judges)

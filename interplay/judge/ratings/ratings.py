@@ -1,23 +1,88 @@
-"""Ratings as of now, computed from the log of answers and carried on from the last answer seen."""
+"""Ratings as of now and as they were, from one reading of the log of answers that continues after the last answer seen."""
 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Literal
 
+import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.judge.pairing import Evidence
-from interplay.judge.ratings.carried import CarriedOn
+from interplay.judge.ratings.incremental import Incremental
 from interplay.rank import Comparison, TaskStandings
+from interplay.rank.ranking import Ranking
 from interplay.store import judging as store
+from interplay.store.judging.verdicts import model_answers
+
+Judges = Literal["people", "models"]
+
+
+@dataclass
+class Track:
+    """How one agent's rating moved.
+
+    Attributes:
+        num_answers: The board's answers so far, after each answer about this agent.
+        mu, sigma: TrueSkill after it.
+    """
+
+    num_answers: list[int] = field(default_factory=list)
+    mu: list[float] = field(default_factory=list)
+    sigma: list[float] = field(default_factory=list)
+
+    def first(self, num_answers: int) -> Track:
+        end = bisect_right(self.num_answers, num_answers)
+        return Track(self.num_answers[:end], self.mu[:end], self.sigma[:end])
+
+
+class History:
+    """Answers in the order of the log, overall and by task, and what TrueSkill made of each: boards can be shown as they were.
+
+    Attributes:
+        standings: After all answers.
+        answers: Task, or None for all -> its answers.
+        tracks: Task, or None for all -> agent -> its track, in the order in which agents were first judged.
+        sequences: Sequence number of each answer.
+    """
+
+    def __init__(self) -> None:
+        self.standings = TaskStandings()
+        self.answers: dict[str | None, list[Comparison]] = {}
+        self.tracks: dict[str | None, dict[str, Track]] = {}
+        self.sequences: list[int] = []
+        self._numbers: dict[str, list[int]] = {}
+
+    def add(self, answer: Comparison, sequence: int = 0) -> None:
+        self.standings.add(answer)
+        self.sequences.append(sequence)
+        self._numbers.setdefault(answer.task, []).append(len(self.sequences))
+        for board, standings in ((None, self.standings.overall), (answer.task, self.standings.task(answer.task))):
+            self.answers.setdefault(board, []).append(answer)
+            tracks = self.tracks.setdefault(board, defaultdict(Track))
+            for agent in (answer.left, answer.right):
+                rating, track = standings.rating(agent), tracks[agent]
+                track.num_answers.append(standings.num_answers)
+                track.mu.append(rating.mu)
+                track.sigma.append(rating.sigma)
+
+    def num_answers(self, task: str | None, num_overall: int) -> int:
+        return num_overall if task is None else bisect_right(self._numbers.get(task, []), num_overall)
+
+    def ranking(self, task: str | None, num_answers: int) -> Ranking:
+        found = {name: track.first(num_answers) for name, track in self.tracks.get(task, {}).items()}
+        names = tuple(sorted(name for name, track in found.items() if track.mu))
+        mu, sigma = (np.array([getattr(found[name], what)[-1] for name in names]) for what in ("mu", "sigma"))
+        return Ranking.of_skills(names, mu, sigma)
 
 
 class _EvidenceByTask(defaultdict[str, Evidence]):
-    """Evidence of each task, which takes its ratings from the one folding of the log."""
+    """Evidence of each task, which takes its ratings from the history's standings."""
 
     def __init__(self, standings: TaskStandings) -> None:
         super().__init__()
@@ -30,42 +95,41 @@ class _EvidenceByTask(defaultdict[str, Evidence]):
 
 @dataclass
 class _Rated:
-    """What is made of the answers.
+    """What is made of people's answers.
 
     Attributes:
-        standings: TrueSkill of every task and of all together.
         evidence: Task -> the same answers as matchmaking needs them.
         num_in_study: Study -> how many of them.
     """
 
-    standings: TaskStandings = field(default_factory=TaskStandings)
+    history: History = field(default_factory=History)
     evidence: defaultdict[str, Evidence] = field(init=False)
     num_in_study: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.evidence = _EvidenceByTask(self.standings)
+        self.evidence = _EvidenceByTask(self.history.standings)
 
     def add(self, answer: store.LoggedAnswer) -> None:
-        """Take one more answer into account."""
         compared = comparison(answer)
-        self.standings.add(compared)
+        self.history.add(compared, answer.sequence)
         self.evidence[answer.task].add(compared.left, compared.right, compared.outcome)
         if answer.study is not None:
             self.num_in_study[answer.study] += 1
 
 
 class Ratings:
-    """A cache of the standings after the log's last answer that counts; safe to share between threads."""
+    """A cache of what follows from the log's answers that count; safe to share between threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._rated = CarriedOn(_Rated, _Rated.add)
+        self._lock, self._models_lock = threading.Lock(), threading.Lock()
+        self._rated = Incremental(_Rated, _Rated.add)
+        self._models: tuple[store.LogState | None, History] = (None, History())
 
     @contextmanager
     def current(self, session: Session) -> Iterator[TaskStandings]:
         """The standings after the last answer `session` can see; no other thread changes them inside the block."""
         with self._now(session) as rated:
-            yield rated.standings
+            yield rated.history.standings
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
@@ -73,8 +137,24 @@ class Ratings:
         with self._now(session) as rated:
             yield rated.evidence
 
+    @contextmanager
+    def history(self, session: Session, judges: Judges = "people") -> Iterator[History]:
+        """The answers of people, or those of model judges; no other thread changes them inside the block."""
+        if judges == "people":
+            with self._now(session) as rated:
+                yield rated.history
+            return
+        state = store.log_state(session)
+        with self._models_lock:
+            known_state, history = self._models
+            if state != known_state:  # made anew: there are few, and they are rarely added
+                history = History()
+                for answer in model_answers(session):
+                    history.add(comparison(answer), answer.sequence)
+                self._models = (state, history)
+            yield history
+
     def num_in_study(self, session: Session, study: str) -> int:
-        """How many answers of a study count."""
         with self._now(session) as rated:
             return rated.num_in_study[study]
 
@@ -86,6 +166,5 @@ class Ratings:
 
 
 def comparison(answer: store.LoggedAnswer) -> Comparison:
-    """What an answer of the log tells the ratings."""
     # The log holds checked outcomes only, see judge/form.py.
     return Comparison(answer.left, answer.right, answer.outcome, answer.task, answer.judge, answer.created_at)  # type: ignore[arg-type]

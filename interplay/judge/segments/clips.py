@@ -1,4 +1,4 @@
-"""The videos of segments: clips of their recordings, which whoever films episodes is asked to make, and which are kept."""
+"""The videos of segments: clips of their recordings, made by the process that films episodes, and kept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class Clips:
     """Where the videos of segments are, and who makes them.
 
     Args:
-        archive: Whose games they are of.
         want: Called with the name of each clip that is needed and not there; returns whether it is being made.
     """
 
@@ -35,7 +34,6 @@ class Clips:
         self._want = want
 
     def path(self, segment: SegmentRow) -> Path:
-        """Where the video of a segment is or would be."""
         return self._archive.video_path(clip_of_segment(segment).name)
 
     def want(self, segments: Iterable[SegmentRow]) -> bool:
@@ -49,5 +47,4 @@ class Clips:
 
 
 def clip_of_segment(segment: SegmentRow) -> Clip:
-    """What is filmed of a segment."""
     return Clip(segment.episode_id, segment.first_step, segment.last_step)

@@ -21,14 +21,12 @@ class Segments:
     Attributes:
         task: Task id; all segments are of its games.
         seconds: Length of a segment; None: 90 frames, but from 1.5 to 3 seconds.
-        number: How many are drawn.
         seed: They are drawn by.
         entrants: Whose games; empty for everybody's.
         where: Which games, as `interplay episodes list --where` takes it; all must hold.
         seat: Whose play is compared, in a task of several seats; empty for the only seat.
         held_out: Share of the worlds, and of the pairs, that measure rewards and teach none. They are always drawn at random.
         candidates: Pairs that are drawn, of which the one that the reward is least sure about is asked.
-        question: What judges are asked.
     """
 
     task: str
@@ -57,11 +55,7 @@ class Segments:
 
 
 def read_segments(table: Table) -> Segments:
-    """The table, read.
-
-    Raises:
-        RulesError: Or what else the table raises: naming the key, what it holds, and what it may hold.
-    """
+    """The table, read (RulesError: or what else the table raises: naming the key, what it holds, and what it may hold)."""
     seconds = None if "seconds" not in table.values else float(table.number("seconds", low=0.1, high=60))
     part = Segments(
         task=table.text("task"),

@@ -16,11 +16,7 @@ from interplay.store import judging as store
 
 
 def known(session: Session, match_id: str) -> Match:
-    """A match of any judge.
-
-    Raises:
-        UnknownMatchError: If there is none of this id.
-    """
+    """A match of any judge (UnknownMatchError if the id is unknown)."""
     match = store.match_to_read(session, match_id)
     if match is None:
         raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
@@ -28,11 +24,7 @@ def known(session: Session, match_id: str) -> Match:
 
 
 def own(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match.
-
-    Raises:
-        UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
-    """
+    """A judge's own match (UnknownMatchError, ForeignMatchError if the id is unknown, or it is another judge's)."""
     match = known(session, match_id)
     check_owner(match_id, match.judge, judge)
     return match
@@ -53,31 +45,19 @@ def unanswered(session: Session, match_id: str, judge: str) -> Match:
 
 
 def check_owner(match_id: str, owner: str, judge: str) -> None:
-    """Refuse a match of another judge.
-
-    Raises:
-        ForeignMatchError: Saying so.
-    """
+    """Refuse a match of another judge (ForeignMatchError: saying so)."""
     if owner != judge:
         raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
 
 
 def check_not_withdrawn(session: Session, match_id: str) -> None:
-    """Refuse a match with a game that judges may not see any more.
-
-    Raises:
-        WithdrawnError: Saying so.
-    """
+    """Refuse a match with a game that judges may not see any more (WithdrawnError: saying so)."""
     if store.is_withdrawn(session, match_id):
         raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
 
 
 def check_not_superseded(session: Session, match: Match) -> None:
-    """Refuse a late answer about videos that the judge has answered about since.
-
-    Raises:
-        SupersededError: Saying so.
-    """
+    """Refuse a late answer about videos that the judge has answered about since (SupersededError: saying so)."""
     if store.has_answered_since(session, match):
         raise SupersededError(
             f"you have answered about the same two videos since match {match.id} was served; that answer counts"

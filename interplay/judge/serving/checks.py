@@ -38,7 +38,6 @@ def checks_due(
     Args:
         attention_every, repeat_every: Length of a block, 2 or more; None for no checks.
         answered: Purposes of this judge's answers, oldest first.
-        rng: Decides.
     """
     left: dict[Purpose, int] = {}
     for purpose, every in _in_random_order(("attention", attention_every), ("repeat", repeat_every), rng=rng):
@@ -124,7 +123,6 @@ def summarise(
     """One summary a judge, those with most answers first.
 
     Args:
-        answers: The log.
         banned: Judges whose answers do not count at present.
         min_viewing_s: Study, or None for the open room -> the minimum viewing time asked of people there, seconds.
     """

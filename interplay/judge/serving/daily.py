@@ -22,7 +22,7 @@ class AnswersByAddress:
     """Counts answers of the last 24 hours in memory, for this process; safe to share between threads.
 
     Args:
-        monotonic: Seconds that only go on.
+        monotonic: Seconds that never go back.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -31,7 +31,6 @@ class AnswersByAddress:
         self._times: dict[str, deque[float]] = {}
 
     def add(self, address: str) -> None:
-        """One more answer."""
         with self._lock:
             times = self._times.pop(address, None) or deque()
             self._times[address] = times  # the one seen last stands last
@@ -54,8 +53,7 @@ class DailyLimits:
     """Refuses a person who has given all answers of one day.
 
     Args:
-        clock: The time now, UTC.
-        monotonic: Seconds that only go on.
+        monotonic: Seconds that never go back.
 
     Attributes:
         by_address: Counts the answers of each address.

@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.twins import Twins
+from interplay.judge.entrants.duplicates import Twins
 from interplay.judge.errors import (
     NothingToJudgeError,
     NothingToUndoError,
@@ -34,17 +34,17 @@ from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
+from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stopwatch, questions_of
 from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.problems import check_problem
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
-from interplay.judge.serving.served import MatchState, ServedMatch, questions_of
-from interplay.judge.serving.stopwatch import Elapsed, Stopwatch
 from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
 from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
-from interplay.judge.watched import Lengths
-from interplay.store import Match, Problem, bans
+from interplay.judge.viewing import Lengths
+from interplay.store import Match, Problem
 from interplay.store import judging as store
+from interplay.store.judging import bans
 from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")
@@ -73,10 +73,8 @@ class Judging:
     """The judging room over one archive; safe to share between threads, and with other processes on the same database.
 
     Args:
-        archive: Episodes' videos and the database.
         rng: Draws tasks, checks, sides and ties.
-        clock: The time now, UTC; the machine's if not given.
-        monotonic: Seconds that only go on, which is what judges are timed by; those of `clock` if only that is given.
+        monotonic: Seconds that never go back, which is what judges are timed by; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
@@ -127,7 +125,7 @@ class Judging:
     def warm_up(self) -> None:
         """Read what every match needs (ratings, candidates), so that the first judges do not wait for it.
 
-        What cannot be judged is logged; whoever asks for it hears why.
+        What cannot be judged is logged; requests for it are told why.
         """
         with self.database.read() as session:
             for task in store.judged_tasks(session):
@@ -153,7 +151,6 @@ class Judging:
         """The match this judge has open, the one they last wrote something for if its pair is free, or a new one.
 
         Args:
-            judge: Who will answer.
             task: Task id; drawn among those with something to show when not given. Asking for another task or study than
                 that of the open match releases the open one. People in a study are not asked: its rules draw the task.
             study: Study id, whose rules then hold; None for the open room.
@@ -192,7 +189,7 @@ class Judging:
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan | SegmentPlan:
-        """A new match, as far as it can be planned without the lock; errors as `serve`."""
+        """A new match, planned as well as possible without the lock; errors as `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -266,7 +263,7 @@ class Judging:
         """One's own match again.
 
         Raises:
-            UnknownMatchError, ForeignMatchError: If there is none of this id, or it is another judge's.
+            UnknownMatchError, ForeignMatchError: If the id is unknown, or it is another judge's.
             WithdrawnError: If it has no answer, and shows a game that its player does not let judges see any more.
         """
         with self.database.read() as session:
@@ -295,7 +292,6 @@ class Judging:
         way.
 
         Args:
-            match_id, judge: Which match, and whose.
             draft: What is filled in and was watched so far, any JSON object; kept with the match. None keeps what is kept.
             study: The study a person works in, as in `answer`.
         Returns:
@@ -320,7 +316,7 @@ class Judging:
             if checked is not None:
                 match.draft = checked
             if match.released_at is not None:
-                # Whoever fell silent for too long must not keep the pair either.
+                # A judge who fell silent for too long must not keep the pair either.
                 self._open.release_unseen(session)
                 if (
                     store.is_pair_open(session, match)
@@ -341,7 +337,7 @@ class Judging:
                 if nothing is.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
-            InvalidAnswerError: If the problem is none.
+            InvalidAnswerError: If the problem is invalid.
         """
         reported = None if problem is None else check_problem(problem)
         with self.database.write() as session:
@@ -375,9 +371,8 @@ class Judging:
         or one opinion would count twice.
 
         Args:
-            match_id, judge: Which match, and who answers.
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
-            study: The study a person works in, None for the open room; whoever calls has seen to it that they may. A match
+            study: The study a person works in, None for the open room; the caller has checked that they may. A match
                 of another one takes no answer. Programs need not say.
             address: As in `serve`.
         Raises:
@@ -460,7 +455,6 @@ class Judging:
             return self._served(session, match, rules, store.num_answers_by(session, judge, study))
 
     def _watching(self, match: Match, rules: Rules, elapsed: Elapsed) -> Watching | None:
-        """What is asked of watching, and how long the videos are."""
         if rules.min_watched_share <= 0:
             return None
         elapsed_s = elapsed.seconds if elapsed.is_known else math.inf  # where nobody knows it, everything can be

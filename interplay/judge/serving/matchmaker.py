@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
 from interplay.judge.pairing import AgentPair, Awaited, Evidence, pairing_rule
 from interplay.judge.pairing.candidates import Candidates
@@ -65,7 +65,6 @@ class Offer(NamedTuple):
     """What one task has to show to one judge.
 
     Attributes:
-        candidates: Episodes that may be shown.
         awaited: Agents of the matches whose answers are on their way.
         pairs: Agents to compare, the pair whose answer would tell most first.
         shown: Seed and episodes of every match this judge was served in this task.
@@ -102,8 +101,6 @@ class Matchmaker:
     """Chooses matches; safe to share between threads.
 
     Args:
-        candidates: What may be shown.
-        ratings: What is known about it.
         rng: Draws tasks, checks, sides and ties.
         has_video: Episode id -> whether its video is there.
         video_path: Episode id -> where its video is or would be.
@@ -229,7 +226,6 @@ class Matchmaker:
         )
 
     def _within_limit(self, session: Session, request: Request, task: str, pairs: list[AgentPair]) -> list[AgentPair]:
-        """Pairs of agents this judge may still answer about."""
         limit = request.rules.max_answers_of_agents
         if limit is None:
             return pairs
@@ -258,7 +254,6 @@ class Matchmaker:
     # Checks
 
     def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
-        """Have second encodes made of a few episodes of each task, the same at every look."""
         for task in tasks:
             candidates = sorted(
                 self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
@@ -267,7 +262,6 @@ class Matchmaker:
             self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
 
     def _check(self, session: Session, plan: Plan) -> Shown | None:
-        """The first check that is due and has something to show."""
         for purpose in plan.checks_due:
             shown = self._attention(session, plan) if purpose == "attention" else self._repeat(session, plan)
             if shown is not None:
@@ -314,7 +308,6 @@ class Matchmaker:
         return found if found and self._has_video(episode_id) else []
 
     def _repeat(self, session: Session, plan: Plan) -> Shown | None:
-        """A pair this judge has answered a while ago, sides swapped."""
         request = plan.request
         assert request.study is not None  # only studies have checks
         matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
@@ -333,7 +326,6 @@ class Matchmaker:
     # Nothing
 
     def _nothing(self, session: Session, plan: Plan) -> NothingToJudgeError:
-        """Why nothing can be shown, and what to do."""
         request, tasks = plan.request, plan.tasks
         what = request.task or "any task"
         candidates = (one.episode_id for task in tasks for one in self._candidates.of_task(session, task))
@@ -367,12 +359,10 @@ def checks_of(session: Session, request: Request, rng: np.random.Generator) -> t
 
 
 def _awaited(open_pairs: Sequence[store.OpenPair]) -> list[tuple[str, str]]:
-    """Agents of the matches whose answers will rate."""
     return [(one.left, one.right) for one in open_pairs if one.informs]
 
 
 def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None) -> frozenset[EpisodePair]:
-    """Pairs of episodes this judge is not shown again."""
     if limit is None:
         return frozenset()
     pairs = [pair for _, pair in shown]
@@ -382,13 +372,11 @@ def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None
 def _ordered(
     candidates: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
 ) -> list[AgentPair]:
-    """Pairs of the agents of candidates, in the order the rule wants them."""
     rule = pairing_rule(rules.policy, **rules.policy_options)
     return rule.order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
 
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
-    """The match that shows two games to whoever asks."""
     return new_match(
         request,
         shown.task,
@@ -414,7 +402,7 @@ def new_match(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """A match that shows these two to whoever asks; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
+    """A match that shows these two to the judge; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
         task=task,
@@ -444,5 +432,4 @@ def again(match: Match, now: datetime) -> Match:
 
 
 def _is_same_start(one: Candidate, other: Candidate) -> bool:
-    """Whether two were recorded from the same start, and in the same seat."""
     return (one.task_hash, one.seed, one.seat) == (other.task_hash, other.seed, other.seat)

@@ -19,12 +19,10 @@ serving; pages give one each half minute."""
 
 
 class OpenMatches:
-    """Releases matches, and finds the one a judge goes on with. Its methods are called inside a transaction with the lock.
+    """Releases matches, and finds the one with which a judge continues. Call its methods in a transaction with the lock.
 
     Args:
-        candidates: What may be shown.
         has_videos: Whether both videos of a match can be shown now.
-        clock: The time now, UTC.
         release_after_s: A match whose page has been silent for so long is released.
     """
 
@@ -59,7 +57,7 @@ class OpenMatches:
         return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
-        """The judge's own match to go on with: the open one, or one that went back while there was a draft for it."""
+        """The judge's own match to continue with: the open one, or one that went back while there was a draft for it."""
         now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:
@@ -80,7 +78,6 @@ class OpenMatches:
         return task in (None, match.task) and study == match.study
 
     def _can_show_again(self, session: Session, match: Match) -> bool:
-        """Whether a match still has its videos and its form, and would take an answer."""
         if store.has_answered_since(session, match):
             return False
         has_form = self._candidates.task(session, match.task, match.task_hash) is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
-from interplay.judge.form import can_be_stored, num_visible_chars
+from interplay.judge.form import can_be_stored
+from interplay.wording import num_visible_chars
 
 MAX_CHARS = 2000
 KINDS = {
@@ -19,19 +20,15 @@ KINDS = {
 """What it is -> in the page's words."""
 
 
-class Reported(NamedTuple):
+class Report(NamedTuple):
     """A problem: one of `KINDS`, and the judge's words, which may be empty but for `other`."""
 
     kind: str
     words: str
 
 
-def check_problem(problem: Any) -> Reported:
-    """What came in as `{"kind", "words"}`.
-
-    Raises:
-        InvalidAnswerError: Naming every fault.
-    """
+def check_problem(problem: Any) -> Report:
+    """What came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
         raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])
@@ -46,4 +43,4 @@ def check_problem(problem: Any) -> Reported:
         errors.append(FieldError("problem.words", "please say in a few words what is wrong"))
     if errors:
         raise InvalidAnswerError(errors)
-    return Reported(str(kind), words.strip())
+    return Report(str(kind), words.strip())

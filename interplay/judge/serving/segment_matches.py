@@ -10,11 +10,11 @@ from hashlib import sha256
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
-from interplay.judge.segments.choosing import SegmentPair, Sums, next_pair
 from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
+from interplay.judge.segments.selection import SegmentPair, Sums, next_pair
 from interplay.judge.serving.checks import SWAPPED, Purpose
 from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
 from interplay.store import Match
@@ -52,7 +52,6 @@ class SegmentMatchmaker:
     """Chooses matches of segments; safe to share between threads.
 
     Args:
-        clips: Makes their videos.
         twins: Makes the second encodes that some checks show.
         is_held: Whether no video is made now, because people play.
     """
@@ -170,7 +169,6 @@ class SegmentMatchmaker:
         return match_of(request, SegmentPair(chosen, chosen), now, purpose="attention", expected="draw")
 
     def _repeat(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
-        """A pair this judge has answered a while ago, sides swapped."""
         request = plan.request
         assert request.study is not None
         by_id = {one.id: one for one in plan.segments}
@@ -194,7 +192,7 @@ def match_of(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """The match that shows two segments to whoever asks; `purpose`, `expected` and `repeat_of` as in `Match`."""
+    """The match that shows two segments to the judge; `purpose`, `expected` and `repeat_of` as in `Match`."""
     left, right = pair
     seat = "" if request.rules.segments is None else request.rules.segments.seat
     match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.twins import twin_path
+from interplay.judge.entrants.duplicates import twin_path
 from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
 from interplay.record.variation import stated_length_s
@@ -53,9 +53,7 @@ class Videos:
     """Finds the videos of matches; safe to share between threads.
 
     Args:
-        archive: Episodes' videos and the database.
         want: Called with the id of each episode whose video is needed and not there.
-        clips: Videos of segments.
     """
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:

@@ -11,7 +11,7 @@ from interplay.errors import unknown_name
 from interplay.learn.config import RunError
 from interplay.store import Database
 from interplay.store import judging as store
-from interplay.store.answers import full_answers
+from interplay.store.judging.verdicts import full_answers
 
 Judges = Literal["people", "models", "all"]
 JUDGES: tuple[Judges, ...] = get_args(Judges)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from interplay.errors import MisuseError, unknown_name
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.store import SavedQuery, releases, saved_queries
+from interplay.store import SavedQuery, releases
 from interplay.store.participants import judge_name, participant_number
 from interplay.store.releases import ReleaseCounts
 from interplay.tables import is_name
@@ -86,10 +86,8 @@ class Queries:
             kept = f"; {released.num_withheld} fit, and may not be released" if released.num_withheld else ""
             raise QueryError(f"no episode is to be saved{kept}\nSee what there is:  interplay episodes list")
         with self._archive.database.write() as session:
-            rows = saved_queries.rows_of(session, ids)
-            row, is_new = saved_queries.save_query(
-                session, name=name, task=task, conditions=where, rows=rows, now=datetime.now(UTC)
-            )
+            rows = releases.rows_of(session, ids)
+            row, is_new = releases.save_query(session, name=name, task=task, conditions=where, rows=rows, now=datetime.now(UTC))
             return _saved(row), is_new, released.num_withheld
 
     def find(self, label: str) -> Saved:
@@ -101,9 +99,9 @@ class Queries:
         """
         name, version = self._parts(label)
         with self._archive.database.read() as session:
-            row = saved_queries.find_query(session, name, version)
+            row = releases.find_query(session, name, version)
             if row is None:
-                known = [f"{one.name}@{one.version}" for one in saved_queries.all_queries(session)]
+                known = [f"{one.name}@{one.version}" for one in releases.all_queries(session)]
                 raise unknown_name("saved query", label[:100], known, hint="All of them:  interplay episodes query list")
             return _saved(row)
 
@@ -115,12 +113,12 @@ class Queries:
 
     def all(self) -> list[Saved]:
         with self._archive.database.read() as session:
-            return [_saved(row) for row in saved_queries.all_queries(session)]
+            return [_saved(row) for row in releases.all_queries(session)]
 
     def episodes(self, saved: Saved) -> dict[str, str]:
         """Id -> hash of the file as it was then."""
         with self._archive.database.read() as session:
-            return saved_queries.episodes_of_query(session, _named(session.get(SavedQuery, (saved.name, saved.version))))
+            return releases.episodes_of_query(session, _named(session.get(SavedQuery, (saved.name, saved.version))))
 
     def changed(self, saved: Saved) -> dict[str, str]:
         """Id -> what is wrong with it today, of the episodes of a saved query: gone, another file, or not to be released."""
@@ -129,7 +127,7 @@ class Queries:
         here = {episode.id: episode.sha256 for episode in released.episodes}
         result = {name: "it has another file now" for name, sha256 in wanted.items() if here.get(name, sha256) != sha256}
         with self._archive.database.read() as session:
-            known = {row.id for row in saved_queries.rows_of(session, list(wanted))}
+            known = {row.id for row in releases.rows_of(session, list(wanted))}
         for name in sorted(wanted.keys() - here.keys()):
             result[name] = "somebody in it does not agree to a release any more" if name in known else "it is not here"
         return result

@@ -14,7 +14,7 @@ from interplay.errors import MisuseError
 from interplay.files import part_of, to_disk
 from interplay.record.errors import RecordingError
 from interplay.record.sealed import Episode
-from interplay.store.saved_queries import content_hash
+from interplay.store.releases import content_hash
 
 Advance = Callable[[int], None]
 """Is told numbers of steps that are done."""

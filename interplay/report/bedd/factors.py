@@ -10,7 +10,7 @@ from interplay.report.bedd.reasons import Groups, Reading, among
 from interplay.report.plots import plot_factor_scores
 from interplay.report.statistics import describe, number_or_none
 from interplay.report.table import Column, Figure, Section, Table
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 from interplay.tasks import Question
 
 SCORING = (

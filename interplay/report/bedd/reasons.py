@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from interplay.errors import InterplayError, not_installed
 from interplay.report.bedd.paper import short_name, task_ids
-from interplay.store.answers import FullAnswer
+from interplay.store.judging.verdicts import FullAnswer
 
 Sentiment = Literal["positive", "neutral", "negative"]
 SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")

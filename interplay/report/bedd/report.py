@@ -19,7 +19,7 @@ from interplay.report.bedd.texts import text_blocks
 from interplay.report.statistics import anova_from_summaries
 from interplay.report.table import Report, Section, Table, text_columns
 from interplay.store import Database
-from interplay.store.answers import FullAnswer, full_answers, judged_definitions, num_full_answers
+from interplay.store.judging.verdicts import FullAnswer, full_answers, judged_definitions, num_full_answers
 from interplay.tasks import Task, builtin_suites
 
 

@@ -16,7 +16,7 @@ from interplay.report.crowdplay.teams import teams_section
 from interplay.report.crowdplay.treatments import treatments_section
 from interplay.report.table import Report
 from interplay.store.episodes import statistic_names
-from interplay.store.studies import all_versions
+from interplay.store.study.studies import all_versions
 from interplay.study.definition import Study
 
 

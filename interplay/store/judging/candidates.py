@@ -152,17 +152,14 @@ def study_definition(session: Session, content_hash: str) -> dict[str, Any]:
 
 
 def studies(session: Session) -> list[str]:
-    """Ids of all studies that were opened here."""
     return list(session.scalars(select(StudyRow.id).order_by(StudyRow.id)))
 
 
 def judged_tasks(session: Session) -> list[str]:
-    """Tasks with two or more entrants to compare, by id."""
     return list(session.connection().scalars(_JUDGED_TASKS))
 
 
 def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
-    """`Task.to_json()` of one version of a task."""
     return session.scalar(select(TaskRow.definition).where(TaskRow.content_hash == task_hash))
 
 

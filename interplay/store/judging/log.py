@@ -93,7 +93,7 @@ class LoggedAnswer(NamedTuple):
 
 
 LogRevision = tuple[int, int, int]
-"""Changes when answers of before begin or cease to count: whoever carries on from the last answer seen starts over then."""
+"""Changes when earlier answers start or stop counting: readers that continue after the last answer seen start over then."""
 
 
 class LogState(NamedTuple):
@@ -136,7 +136,6 @@ def times_answered_about(session: Session, judge: str, task: str) -> Counter[fro
 
 
 def purposes_answered(session: Session, judge: str, study: str) -> list[str]:
-    """Purpose of every answer this judge gave in a study, in order."""
     return list(session.connection().scalars(_PURPOSES, {"judge": judge, "study": study}))
 
 
@@ -147,7 +146,6 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     it was served (`has_answered_since`).
 
     Args:
-        match: The match.
         fields: The other columns of `Answer`; what the match knows is taken from it.
     """
     if not mark_answered(session, match, fields["created_at"]):
@@ -200,7 +198,7 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
 
     Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been: answers
     to checks, of model judges, of banned judges, and those taken back. The revision in `log_state` tells when that changes for
-    answers of before.
+    earlier answers.
     """
     statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
     connection = session.connection()
@@ -270,6 +268,6 @@ def answered_since(session: Session, judge: str, since: datetime, study: str | N
 
 
 def judge_state(session: Session, judge: str, study: str | None) -> JudgeState:
-    """What decides whether a judge may answer in a study, or in the open room, and with what they go on."""
+    """What decides whether a judge may answer in a study, or in the open room, and with what they continue."""
     statement = _JUDGE_STATE if study is None else _JUDGE_STATE_IN_STUDY
     return JudgeState(*session.connection().execute(statement, {"judge": judge, "study": study}).one())

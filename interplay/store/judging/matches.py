@@ -140,7 +140,6 @@ class OpenPair(NamedTuple):
 
 
 def open_pairs(session: Session, task: str) -> list[OpenPair]:
-    """Open matches of a task, oldest first."""
     rows = session.connection().execute(_OPEN_PAIRS, {"task": task})
     return [
         OpenPair(left, right, frozenset((left_id, right_id)), purpose == "rating")
@@ -166,13 +165,12 @@ def times_shown(session: Session, task: str, a: str, b: str) -> Counter[frozense
 
 
 def first_task_of(session: Session, judge: str, study: str) -> str | None:
-    """The task of the first match this judge was served in a study."""
     query = select(Match.task).where(Match.judge == judge, Match.study == study).order_by(Match.served_at, Match.id)
     return session.scalar(query.limit(1))
 
 
 def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
-    """Purpose of the match this judge was served last in a study; None if there is none, or it has its answer."""
+    """Purpose of the match this judge was served last in a study; None without one, or it has its answer."""
     row = session.connection().execute(_LAST_SERVED, {"judge": judge, "study": study}).first()
     return None if row is None or row.answered_at is not None else row.purpose
 
@@ -199,7 +197,6 @@ def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Ma
 
 
 def match_by_id(session: Session, match_id: str) -> Match | None:
-    """One match, to be changed."""
     return session.get(Match, match_id)
 
 
@@ -223,7 +220,6 @@ def add_match(session: Session, match: Match) -> None:
 
 
 def open_match_of(session: Session, judge: str) -> Match | None:
-    """The match this judge has before them."""
     return _match(session, session.connection().scalar(_OPEN_OF_JUDGE, {"judge": judge}))
 
 
@@ -254,7 +250,6 @@ def release(session: Session, match: Match, now: datetime) -> None:
 
 
 def add_problem(session: Session, match: Match, *, kind: str, words: str, now: datetime) -> None:
-    """Keep what a judge said is wrong with a match."""
     session.add(Problem(match_id=match.id, judge=match.judge, kind=kind, words=words, created_at=now))
     session.flush()
 
@@ -306,12 +301,10 @@ def mark_answered(session: Session, match: Match, now: datetime) -> bool:
 
 
 def _about(match: Match) -> dict[str, Any]:
-    """What `_ANSWERED_SINCE` asks for."""
     return {"of_judge": match.judge, "match_id": match.id, "since": match.served_at} | _sides(match)
 
 
 def _sides(match: Match) -> dict[str, Any]:
-    """What `_shows` asks for."""
     return {
         "left": match.left_episode_id,
         "left_segment": match.left_segment_id or 0,

@@ -103,13 +103,11 @@ def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[C
 
 
 def add_segments(session: Session, study: str, study_hash: str, segments: Sequence[NewSegment]) -> None:
-    """Keep the segments of a version of a study, in this order."""
     rows = [{"study": study, "study_hash": study_hash, **segment._asdict()} for segment in segments]
     session.execute(insert(Segment), rows)
 
 
 def entered_segment(session: Session, study: str, study_hash: str, segment: NewSegment) -> SegmentRow:
-    """A segment, entered unless it is there."""
     there = and_(
         Segment.study_hash == study_hash,
         Segment.episode_id == segment.episode_id,
@@ -127,7 +125,6 @@ def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
 
 
 def segments_by_id(session: Session, ids: Collection[int]) -> dict[int, SegmentRow]:
-    """Some segments, whether they may be shown or not."""
     wanted, found = sorted(ids), {}
     for start in range(0, len(wanted), _IDS_AT_ONCE):
         rows = session.connection().execute(_SEGMENTS.where(Segment.id.in_(wanted[start : start + _IDS_AT_ONCE])))
@@ -147,7 +144,6 @@ def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
 
 
 def segments_in_attention(session: Session, study: str, judge: str) -> set[int]:
-    """The segments that a judge has had on both sides."""
     rows = session.connection().execute(_IN_ATTENTION, {"study": study, "judge": judge})
     return {segment or 0 for (segment,) in rows}
 
@@ -176,7 +172,6 @@ def segment_answers(
 
 
 def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], now: datetime) -> None:
-    """Let a reward say what is asked next in a study."""
     session.add(SegmentGuide(study=study, reward=reward, sums=sums, created_at=now))
     session.flush()
 

@@ -13,12 +13,11 @@ from typing import Any
 
 from interplay.errors import unknown_name
 from interplay.study.channels.base import OUTCOMES, Arrival, Channel, Departure, Outcome
-from interplay.study.channels.email import EmailChannel
 from interplay.study.channels.mturk import MTurkChannel
-from interplay.study.channels.open import OpenChannel
+from interplay.study.channels.open import EmailChannel, OpenChannel
 from interplay.study.channels.prolific import ProlificChannel
 from interplay.study.errors import StudyError
-from interplay.study.hit import read_hit
+from interplay.study.mturk.settings import read_hit
 from interplay.tables import Table
 
 __all__ = [

@@ -86,14 +86,10 @@ class Channel(Protocol):
     frame_ancestors: tuple[str, ...]
     """Origins whose pages may show the study in a frame; none: it is opened by itself."""
     notice: str
-    """What whoever runs the study should know about the platform, or empty."""
+    """What researchers should know about the platform, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
-        """Who came, from the address they opened.
-
-        Raises:
-            ArrivalError: If the link does not say so as this platform does.
-        """
+        """Who came, from the address they opened (ArrivalError if the link does not say so as this platform does)."""
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
@@ -101,7 +97,6 @@ class Channel(Protocol):
 
         Args:
             arrival: As it was on arrival; a preview never departs.
-            outcome: How it ended.
             results: Short texts for the platform to keep beside the assignment (say, the enrolment id), where it keeps any.
         Raises:
             ArrivalError: If nothing was accepted that could be ended.
@@ -143,7 +138,7 @@ def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
     for written, value in pairs:
         name = known.get(folded(written), written)
         if name in found and found[name] != value:
-            raise ArrivalError(f"the link names {shown(name)} twice, with different values\n{AGAIN}")
+            raise ArrivalError(f"the link names {quoted(name)} twice, with different values\n{AGAIN}")
         found[name] = value
     return found
 
@@ -155,7 +150,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
     """Refuse a link that carries another platform's parameters: its person would be paid by nobody.
 
     Args:
-        own: Parameters that this channel uses by choice, whoever else has them.
+        own: Parameters that this channel uses by choice, even if other platforms have them.
 
     Raises:
         ArrivalError: Naming both platforms.
@@ -172,25 +167,21 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
 
 
 def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _ID, *, example: str) -> str:
-    """One id of a link, checked.
-
-    Raises:
-        ArrivalError: If it is missing, was never filled in, or is not an id.
-    """
+    """One id of a link, checked (ArrivalError if it is missing, was never filled in, or is not an id)."""
     value = found.get(name, "").strip()
     if not value:
         raise ArrivalError(f"the link has no {name}\n{AGAIN}")
     if "{{%" in value or "%}}" in value:
         raise ArrivalError(
-            f"the link's {name} is still the placeholder {shown(value)}\n"
+            f"the link's {name} is still the placeholder {quoted(value)}\n"
             "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
         )
     if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
-        raise ArrivalError(f"the link's {name} is not an id: {shown(value)} (one looks like {example})\n{AGAIN}")
+        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (one looks like {example})\n{AGAIN}")
     return value
 
 
-def shown(value: str) -> str:
+def quoted(value: str) -> str:
     """Up to 40 characters of what a stranger sent, in quotes, safe on any page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))

@@ -20,8 +20,8 @@ from interplay.study.channels.base import (
     check_outcome,
     identifier,
     parameters,
+    quoted,
     refuse_strangers,
-    shown,
 )
 from interplay.study.errors import ArrivalError, StudyError
 
@@ -55,8 +55,8 @@ the worker returns the HIT and is not paid for it."""
 class MTurkChannel:
     """A HIT with an external question.
 
-    Ids in an address can be typed by anybody. They say whom to pay, and whoever pays asks Amazon whether that worker holds that
-    assignment (`MTurkApi.assignment`) first.
+    Ids in an address can be typed by anybody. They say whom to pay; before paying we ask Amazon whether that worker holds
+    that assignment (`MTurkApi.assignment`).
 
     Args:
         extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
@@ -118,7 +118,7 @@ class MTurkChannel:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
         if origin not in self.submit_hosts:
             allowed = ", ".join(self.submit_hosts)
-            raise ArrivalError(f"the link would hand the work in at {shown(value)}, which is not one of {allowed}\n{AGAIN}")
+            raise ArrivalError(f"the link would hand the work in at {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
         return origin
 
 

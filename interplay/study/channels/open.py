@@ -34,7 +34,7 @@ class OpenChannel:
     notice = ""
 
     def arrival(self, query: Query) -> Arrival:
-        """Somebody without a name. A link of a paying platform is refused: whoever followed it expects to be paid."""
+        """Somebody without a name. A link of a paying platform is refused: people who follow it expect to be paid."""
         refuse_strangers(self.name, parameters(query))
         return Arrival(self.name)
 
@@ -43,3 +43,9 @@ class OpenChannel:
         check_outcome(outcome)
         check_ended(arrival, self.name)
         return Departure("page", _TEXTS[outcome])
+
+
+class EmailChannel(OpenChannel):
+    """As an open link; the last page asks for an address for the study's raffle (`study/raffle_entries.py`)."""
+
+    name = "email"

@@ -1,4 +1,4 @@
-"""Prolific's API, as far as paying needs it: submissions approved or rejected, bonuses set up and paid.
+"""Prolific's API, the part that paying needs: submissions approved or rejected, bonuses set up and paid.
 
 Source: docs.prolific.com, "Approve or reject a submission", "Set up bonuses" and "Pay bonuses", read in November 2026.
 """
@@ -55,7 +55,6 @@ class BonusBatch:
     """Bonuses set up and not yet paid; money in cents of the study's currency.
 
     Attributes:
-        batch: Its id.
         amount_cents: What participants get.
         fees_cents, vat_cents: What Prolific and the tax office get.
         total_cents: What leaves the balance.
@@ -74,7 +73,6 @@ class ProlificApi:
     Args:
         token: Of the researcher's account; it can do everything the account can. Kept in memory only.
         endpoint: Another address, such as a stand-in on this machine.
-        timeout_s: For one request.
     """
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
@@ -84,11 +82,7 @@ class ProlificApi:
 
     @classmethod
     def from_environment(cls, variable: str = TOKEN_VARIABLE, *, endpoint: str = ENDPOINT) -> ProlificApi:
-        """With the token that an environment variable holds.
-
-        Raises:
-            PaymentError: If it is not set.
-        """
+        """With the token that an environment variable holds (PaymentError if it is not set)."""
         token = os.environ.get(variable, "").strip()
         if not token:
             raise PaymentError(
@@ -137,7 +131,6 @@ class ProlificApi:
         """Set bonuses up; nobody is paid yet, and doing it twice only makes a second batch.
 
         Args:
-            study: Id of the study.
             amounts: Submission (or participant) -> amount in the study's currency, whole cents; up to 200.
         Raises:
             PaymentError: If an amount cannot be paid or somebody did not take part.
@@ -169,7 +162,6 @@ class ProlificApi:
     def _call(
         self, method: str, path: str, request: Mapping[str, Any] | None = None, *, is_payment: bool = False
     ) -> dict[str, Any]:
-        """One request, sent once."""
         import httpx
 
         headers = {"Authorization": f"Token {self._token}"}
@@ -190,7 +182,6 @@ class ProlificApi:
         return document if isinstance(document, dict) else {}
 
     def _unknown(self, path: str, problem: str, *, is_payment: bool) -> PaymentError:
-        """The error of a request that went out and was not answered."""
         if is_payment:
             return PaymentUnknownError(
                 f"{path}: no answer from Prolific ({problem}); the bonuses may have been paid\n"
@@ -210,7 +201,6 @@ def _submission(document: Mapping[str, Any]) -> Submission:
 
 
 def _refusal(path: str, reply: httpx.Response) -> str:
-    """Prolific's refusal in its own words."""
     try:
         said = reply.json().get("error", {})
         detail = said.get("detail", said) if isinstance(said, Mapping) else said
@@ -223,7 +213,6 @@ def _refusal(path: str, reply: httpx.Response) -> str:
 
 
 def _checked(name: str) -> str:
-    """An id as it goes into a path or a CSV line."""
     if not _ID.fullmatch(name):
         raise PaymentError(f"{name[:60]!r} is not an id of Prolific's")
     return name

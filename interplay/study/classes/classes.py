@@ -16,10 +16,10 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import NotFoundError
 from interplay.store import ClassRow, Database, Participant
-from interplay.store import classes as store
 from interplay.store.judging import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
+from interplay.store.study import classes as store
 from interplay.study.classes.codes import (
     ClassError,
     alike,
@@ -50,7 +50,6 @@ class SchoolClass:
         keep_days: How many days after its end nicknames are erased.
         asks_release: Whether pupils are asked if their games may be released in data sets; if not, none is.
         shows_scores: Whether pupils see the best scores of the class.
-        forgotten_at: When the nicknames were erased.
     """
 
     code: str
@@ -66,7 +65,6 @@ class SchoolClass:
 
     @property
     def shown_code(self) -> str:
-        """The code as people read it."""
         return shown_code(self.code)
 
     @property
@@ -76,11 +74,9 @@ class SchoolClass:
 
     @property
     def forgets_at(self) -> datetime:
-        """From when on nicknames are erased."""
         return self.ended_at + timedelta(days=self.keep_days)
 
     def is_open(self, now: datetime) -> bool:
-        """Whether pupils may join and begin games."""
         return now < self.ended_at
 
 
@@ -96,8 +92,6 @@ class Classes:
     """The classes of one database; safe to share between threads.
 
     Args:
-        database: Where they are.
-        clock: The time now, UTC; the machine's if not given.
         rng: Draws nicknames that are offered. Codes are drawn from the machine's own source, as they are secrets.
     """
 
@@ -109,7 +103,6 @@ class Classes:
         self._rng = rng or np.random.default_rng()
 
     def now(self) -> datetime:
-        """The time by which classes end."""
         return self._clock()
 
     # The teacher
@@ -127,7 +120,7 @@ class Classes:
         """Make a class and its code. Writes the class.
 
         Args:
-            tasks: Ids; whoever calls has looked whether they can be played.
+            tasks: Ids; the caller has checked that they can be played.
             hours: How long the code works.
         Raises:
             ClassError: If a setting cannot be.
@@ -153,7 +146,7 @@ class Classes:
             return _class(row)
 
     def close(self, code: str) -> SchoolClass:
-        """Let nobody join or begin a game any more; games that go on are played to their end. Writes the time, once.
+        """Let nobody join or begin a game any more; running games are played to their end. Writes the time, once.
 
         Raises:
             NotFoundError: As `get`.
@@ -183,11 +176,7 @@ class Classes:
             return nickname
 
     def approve(self, code: str, participants: Iterable[int]) -> None:
-        """Let everybody in the room read the nicknames of these pupils. Writes it.
-
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Let everybody in the room read the nicknames of these pupils. Writes it (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -229,7 +218,7 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes that ended long enough ago; writes nothing if there is none."""
+        """Erase the nicknames of classes that ended long enough ago; writes nothing without one."""
         with self._database.read() as session:
             is_due = bool(self._due(session))
         if is_due:
@@ -239,7 +228,6 @@ class Classes:
                     store.forget(session, row, self._clock())
 
     def all(self) -> list[tuple[SchoolClass, int]]:
-        """Every class and how many pupils joined it, the newest first."""
         with self._database.read() as session:
             return [(_class(row), len(store.pupils(session, row.code))) for row in store.class_rows(session)]
 
@@ -253,11 +241,7 @@ class Classes:
             return None if row is None else _class(row)
 
     def get(self, typed: str) -> SchoolClass:
-        """The class with this code, open or not.
-
-        Raises:
-            NotFoundError: If there is none.
-        """
+        """The class with this code, open or not (NotFoundError for an unknown code)."""
         with self._database.read() as session:
             return _class(self._row(session, typed))
 
@@ -276,7 +260,6 @@ class Classes:
     # Pupils
 
     def suggestion(self, school_class: SchoolClass) -> str:
-        """A nickname that is free."""
         with self._database.read() as session:
             return new_nickname([_pupil(one).nickname for one in store.pupils(session, school_class.code)], self._rng)
 

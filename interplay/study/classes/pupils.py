@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from interplay.store.classes import PlayedSeat
+from interplay.store.study.classes import PlayedSeat
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,7 @@ class Pupil:
     """Somebody in a class.
 
     Attributes:
-        participant: Their number.
         nickname: What they are called; `#3` once nicknames were erased.
-        joined_at: When they came.
         games: What they have played, the oldest first.
         is_approved: Whether everybody in the room may read the nickname: it was offered, or the teacher has approved it.
     """
@@ -32,21 +30,17 @@ class Pupil:
 
     @property
     def public_name(self) -> str:
-        """What the projector and other pupils read."""
         return self.nickname if self.is_approved else "new pupil"
 
     @property
     def tasks(self) -> list[str]:
-        """The tasks they have played, in the order in which they began."""
         return list(dict.fromkeys(game.task for game in self.games))
 
     @property
     def played_s(self) -> float:
-        """How long they have played altogether, seconds."""
         return sum(game.duration_s for game in self.games)
 
     def best(self, task: str) -> PlayedSeat | None:
-        """Their best game of a task, the first one of equals."""
         return max((game for game in self.games if game.task == task), key=lambda game: game.score, default=None)
 
 
@@ -57,7 +51,6 @@ def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, PlayedSe
 
 
 def scores(pupils: Iterable[Pupil], task: str) -> list[float]:
-    """The scores of all games of a task."""
     return [game.score for pupil in pupils for game in pupil.games if game.task == task]
 
 
@@ -73,7 +66,6 @@ def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Ite
     """Every game of every pupil as CSV, one line a game; a pupil without a game has one line.
 
     Args:
-        titles: Task id -> title.
         scoreless: Tasks whose score says nothing; their column is empty.
     """
     text, without = io.StringIO(), set(scoreless)

@@ -54,7 +54,6 @@ class SlidingBonus:
         return max(0, math.ceil(self.max_cents * enough * (2 * part - 1)))
 
     def in_words(self) -> str:
-        """The rule, for people."""
         counted = self.statistic or self.correct
         words = f"rises with {self.label or readable(counted)} up to {amount(counted, self.full_at)}"
         share = _share_of(self.correct) if self.statistic else "their share of all"
@@ -84,7 +83,6 @@ class LinearBonus:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what it looks at."""
         return tuple(dict.fromkeys(name for name in (self.statistic, self.correct, self.out_of) if name))
 
     def cents(self, games: Sequence[Game]) -> int:
@@ -99,7 +97,6 @@ class LinearBonus:
         return math.ceil(self.max_cents * (min(share, _share(games, self.correct, self.out_of)) if self.out_of else share))
 
     def in_words(self) -> str:
-        """The rule, for people."""
         words = f"rises with {self.label or readable(self.statistic)} up to {amount(self.statistic, self.full_at)}"
         share = "their share of all" if self.statistic == self.correct else _share_of(self.correct)
         return f"{words}, but no further than {share}" if self.out_of else words
@@ -110,7 +107,6 @@ def _share_of(statistic: str) -> str:
 
 
 def _share(games: Sequence[Game], correct: str, out_of: str) -> Fraction:
-    """A share, from 0 to 1: more than all of them cannot be right. Of nothing it is 0."""
     whole = total(games, out_of)
     return max(Fraction(0), min(whole, total(games, correct))) / whole if whole > 0 else Fraction(0)
 

@@ -19,12 +19,10 @@ class Requirement:
     """One thing that a visit must reach.
 
     Attributes:
-        statistic: What is counted.
         required: How much of it is enough, in its unit; above 0.
         out_of: Another statistic; then the share of `statistic` in it is what counts, such as aliens in the right order out
             of all aliens hit. Empty: the statistic itself.
         scope: `visit`: all games of the visit together. `game`: the best game alone.
-        label: As people read it.
     """
 
     statistic: str
@@ -35,7 +33,6 @@ class Requirement:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what it looks at."""
         return (self.statistic, self.out_of) if self.out_of else (self.statistic,)
 
     def achieved(self, games: Sequence[Game]) -> float:

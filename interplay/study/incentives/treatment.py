@@ -30,12 +30,10 @@ class Earned:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every requirement is met; nothing is paid before."""
         return self.completion >= 1
 
     @property
     def cents(self) -> int:
-        """What is paid if the visit ends now."""
         return self.reward_cents + self.bonus_cents if self.is_complete else 0
 
 
@@ -56,12 +54,10 @@ class Treatment:
 
     @property
     def max_cents(self) -> int:
-        """The most that a visit can earn."""
         return self.reward_cents + (0 if self.bonus is None else self.bonus.max_cents)
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what the rules look at, each once."""
         rules = [*self.requirements, *([] if self.bonus is None else [self.bonus])]
         return tuple(dict.fromkeys(name for rule in rules for name in rule.statistics))
 
@@ -80,7 +76,6 @@ class Treatment:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The rules in words that a program reads, for the ledger."""
         bonus = None
         if self.bonus is not None:
             bonus = {"kind": type(self.bonus).__name__.removesuffix("Bonus").lower(), **vars(self.bonus)}

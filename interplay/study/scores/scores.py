@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.store import Database
-from interplay.store.scores import SCORE, AgentScore, Scored, scores_of_agents, scores_of_people
+from interplay.store.scores import SCORE, AgentScore, ScoredEpisode, scores_of_agents, scores_of_people
 from interplay.study.channels.base import UNPAID
 from interplay.study.scores.standing import Standing, standing
 from interplay.tasks import Task
@@ -41,7 +41,6 @@ class Board:
 
     Attributes:
         top: The best people, one line each; who looks comes last if they are further down.
-        values: The best value of every person.
         own: How who looks stands; None if they have no complete episode here.
         agents: What agents reach on average.
     """
@@ -89,32 +88,26 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Number of a participant -> their best value, of everybody who played one variant of a study.
-
-        Args:
-            visit: Study and variant.
-        """
+        """Number of a participant -> their best value, of everybody who played one variant of a study."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
 
 
 def today(now: datetime) -> datetime:
-    """When the day began, UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def best_of_each(found: Iterable[Scored], *, is_lower_better: bool) -> list[Scored]:
+def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
     """The best episode of every person, the best person first; of equals who reached it first."""
     sign = 1 if is_lower_better else -1
-    best: dict[int, Scored] = {}
+    best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):
         best.setdefault(one.participant_id, one)
     return list(best.values())
 
 
-def board(found: Iterable[Scored], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
-    """The table of what was found, as `person` sees it."""
+def board(found: Iterable[ScoredEpisode], agents: Iterable[AgentScore], person: int | None, *, is_lower_better: bool) -> Board:
     best = best_of_each(found, is_lower_better=is_lower_better)
     values = [one.value for one in best]
     places = []

@@ -15,7 +15,6 @@ class Standing:
     """How one person stands among the others.
 
     Attributes:
-        value: Theirs.
         others: How many others there are.
         percentile: Percent of the others who did worse, equals counted half, rounded down; None without others.
         rank: Their place, 1 for the best; equals share the better one.
@@ -49,7 +48,6 @@ class Bins:
 
     Attributes:
         low: Where the first bin begins.
-        width: Of each bin.
         counts: How many values each holds: from its lower edge on, up to below its upper edge.
     """
 
@@ -59,11 +57,9 @@ class Bins:
 
     @property
     def high(self) -> float:
-        """Where the last bin ends."""
         return self.low + self.width * len(self.counts)
 
     def place(self, value: float) -> int:
-        """The bin of a value within the edges."""
         return min(len(self.counts) - 1, max(0, math.floor((value - self.low) / self.width + 1e-9)))
 
 

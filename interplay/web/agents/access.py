@@ -9,23 +9,20 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.roster import OPERATOR, Roster, Viewer
+from interplay.judge.entrants.roster import OPERATOR, Viewer
 from interplay.record import Episode
 from interplay.record.listing import is_there, withheld
 from interplay.store import Entrant
 from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup
-from interplay.web.identity import api_token, current_operator, current_participant, is_operator, known_participant
-from interplay.web.refusals import refusal
-from interplay.web.studies.enrolments import part_here, part_of, studies_of
+from interplay.web.http.identity import api_token, current_operator, current_participant, is_operator, known_participant
+from interplay.web.http.refusals import refusal
+from interplay.web.services import services
+from interplay.web.studies.enrolments import part_here, part_of
 
 
 def holder(request: Request) -> str | None:
-    """Name of the token of scope `agents` that asks; None is the operator.
-
-    Raises:
-        HTTPException: 401 or 403 for everybody else.
-    """
+    """Name of the token of scope `agents` that asks; None is the operator (HTTPException: 401 or 403 for everybody else)."""
     if current_operator(request):
         return None
     token = api_token(request)
@@ -40,10 +37,10 @@ Holder = Annotated[str | None, Depends(holder)]
 
 
 def require_operator(request: Request) -> None:
-    """Refuse whoever is not the operator, by token or signed in on the page.
+    """Refuse everybody but the operator, by token or signed in on the page.
 
     Raises:
-        HTTPException: 401 for whoever sent no token, 403 for the holders of other tokens.
+        HTTPException: 401 without a token, 403 for the holders of other tokens.
     """
     if current_operator(request):
         return
@@ -60,18 +57,13 @@ def viewer_of(request: Request) -> Viewer:
     return Viewer() if token is None else Viewer(token.scope == "read", token.name)
 
 
-def roster_of(request: Request) -> Roster:
-    """The entrants of this application."""
-    return request.app.state.roster
-
-
 def sees_waiting(request: Request) -> bool:
-    """Whether whoever asks may see every agent, also before a moderator has let it in."""
+    """Whether the visitor may see every agent, also before a moderator has let it in."""
     return viewer_of(request).sees_all
 
 
-def shown_to(request: Request) -> EpisodeQuery:
-    """Every episode that whoever asks may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
+def visible_episodes(request: Request) -> EpisodeQuery:
+    """Every episode that the visitor may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
     return EpisodeQuery(
         with_waiting=sees_waiting(request),
         own=_here(request),
@@ -81,7 +73,7 @@ def shown_to(request: Request) -> EpisodeQuery:
 
 
 def check_shown(request: Request, episode: Episode) -> None:
-    """Refuse an episode that whoever asks must not see, or not now.
+    """Refuse an episode that the visitor must not see, or not now.
 
     Raises:
         HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
@@ -101,16 +93,16 @@ def check_shown(request: Request, episode: Episode) -> None:
 
 
 def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
-    """Those of these episodes that whoever asks must not see, because people in them have not agreed to a release."""
+    """Those of these episodes that the visitor must not see, because people in them have not agreed to a release."""
     if current_operator(request):
         return set()
-    return withheld(request.app.state.archive.database, ids, own=_here(request))
+    return withheld(services(request).archive.database, ids, own=_here(request))
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:
     """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
     if episode.is_video_only:
-        rows = roster_of(request).rows(name=episode.actor, task=episode.task_id)
+        rows = services(request).roster.rows(name=episode.actor, task=episode.task_id)
         if rows and not any(map(viewer_of(request).sees, rows)):
             raise refusal(404, f"unknown episode {episode.id!r}")
     if not _is_own(request, episode) and episode.task_id in judged_now(request):
@@ -125,21 +117,20 @@ def check_not_judged(request: Request, episode: Episode) -> None:
 def may_know_players(request: Request, episode: Episode) -> bool:
     """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
     blind = blind_studies(request)
-    return not blind or is_there(request.app.state.archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
+    return not blind or is_there(services(request).archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
 
 
 def blind_studies(request: Request) -> list[str]:
     """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
-    return [] if viewer_of(request).sees_all else studies_of(request).blind()
+    return [] if viewer_of(request).sees_all else services(request).studies.blind()
 
 
 def _is_own(request: Request, episode: Episode) -> bool:
-    """Whether who asks played it, or brought the video."""
     here = _here(request)
     if any(held.participant_id in here for held in episode.seats):
         return True
     token = viewer_of(request).token if episode.is_video_only else None
-    rows = roster_of(request).rows(name=episode.actor, task=episode.task_id) if token else []
+    rows = services(request).roster.rows(name=episode.actor, task=episode.task_id) if token else []
     return any(row.proposed_by == token for row in rows)
 
 
@@ -148,7 +139,7 @@ def judged_now(request: Request) -> set[str]:
 
     A judge who looks an agent or an episode up must not learn which of the two videos is whose.
     """
-    return roster_of(request).watched_by(_here(request))
+    return services(request).roster.watched_by(_here(request))
 
 
 def hidden_tasks(request: Request) -> set[str]:
@@ -173,25 +164,25 @@ def may_know(request: Request, task_id: str) -> bool:
         # A program sends its token in a header; it is not a person, so no participant is made for it.
         person = known_participant(request) if is_operator(request) else current_participant(request)
         if person is not None:
-            request.app.state.explore_shown.add(person, task_id, datetime.now(UTC))
+            services(request).explore_exposure.add(person, task_id, datetime.now(UTC))
         return True
     return viewer_of(request).sees_all or task_id in _known_tasks(request)
 
 
 def check_may_know(request: Request, task_id: str) -> None:
-    """Refuse (403) to show how others play a task to whoever may still play it: see `may_know`."""
+    """Refuse (403) to show how others play a task to people who may still play it: see `may_know`."""
     if not may_know(request, task_id):
         text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
         raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")
 
 
 def _tasks_of_explore(request: Request) -> set[str]:
-    suite = request.app.state.explore
+    suite = services(request).explore
     return set() if suite is None else {task.id for task in suite.tasks}
 
 
 def _known_tasks(request: Request) -> set[str]:
-    return {task for number in _here(request) for task in request.app.state.explore_shown.known_to(number)}
+    return {task for number in _here(request) for task in services(request).explore_exposure.known_to(number)}
 
 
 def _here(request: Request) -> set[int]:
@@ -204,7 +195,7 @@ def _here(request: Request) -> set[int]:
 def task_on_offer(request: Request, task_id: str) -> Task:
     """The task that a request names; another is refused (422), with the nearest."""
     try:
-        return lookup(task_id[:200], request.app.state.tasks)
+        return lookup(task_id[:200], services(request).tasks)
     except InterplayError as error:
         raise refusal(422, f"tasks: {str(error).partition(chr(10))[0]}") from None
 

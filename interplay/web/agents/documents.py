@@ -13,10 +13,10 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from interplay.store import Entrant
-from interplay.store.catalogue import Shown
-from interplay.store.entrants import EntrantState, state
+from interplay.store.entrants import Brought, EntrantState, state
 from interplay.tasks import Task
-from interplay.web.agents.access import roster_of, viewer_of, withheld_here
+from interplay.web.agents.access import viewer_of, withheld_here
+from interplay.web.services import services
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._+-]{0,59}$"
 _LINE = r"^[^\x00-\x1f\x7f]+$"
@@ -128,12 +128,11 @@ class Uploaded(BaseModel):
 
 
 def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> list[AgentDocument]:
-    """Rows of many agents as programs get them, agent by agent."""
     by_name: dict[str, list[Entrant]] = {}
     for row in rows:
         by_name.setdefault(row.name, []).append(row)
-    brought = roster_of(request).brought(by_name)
-    viewer, tasks = viewer_of(request), request.app.state.tasks
+    brought = services(request).roster.brought(by_name)
+    viewer, tasks = viewer_of(request), services(request).tasks
     withheld = withheld_here(request, [one.episode for shown in brought.values() for one in shown])
     return [
         _one_document(
@@ -144,14 +143,13 @@ def documents(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> li
 
 
 def document_of(request: Request, rows: Sequence[Entrant], hidden: set[str]) -> AgentDocument:
-    """One agent's rows as programs get them."""
     return documents(request, rows, hidden)[0]
 
 
 def _one_document(
     tasks: Mapping[str, Task],
     rows: list[Entrant],
-    brought: Mapping[tuple[str, str], list[Shown]],
+    brought: Mapping[tuple[str, str], list[Brought]],
     hidden: set[str],
     withheld: set[str],
     *,

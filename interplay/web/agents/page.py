@@ -9,12 +9,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from interplay.judge.ratings.boards import Boards
-from interplay.web.agents.access import hidden_tasks, judged_now, may_know, roster_of, viewer_of
+from interplay.web.agents.access import hidden_tasks, judged_now, may_know, viewer_of
 from interplay.web.agents.documents import document_of, documents
-from interplay.web.identity import current_operator
+from interplay.web.http.identity import current_operator
 from interplay.web.judging.board import boards_of, hues_of
 from interplay.web.plots import history
 from interplay.web.rendering import picture_address, render, titles
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,7 +26,7 @@ REASONS_SHOWN = 8
 def agent_list(request: Request) -> Response:
     """Every agent that is or was judged, with its places."""
     boards = boards_of(request)
-    known = documents(request, roster_of(request).rows(viewer_of(request)), hidden_tasks(request))
+    known = documents(request, services(request).roster.rows(viewer_of(request)), hidden_tasks(request))
     overall = {row["agent"]: row for row in boards.board()["rows"]}
     place = {name: number for number, name in enumerate(overall)}
     known.sort(key=lambda agent: (place.get(agent.name, len(overall)), agent.name))
@@ -37,9 +38,9 @@ def agent_page(request: Request, name: str) -> Response:
     """One agent."""
     boards = boards_of(request)
     up_to = boards.published_sequence()
-    roster, hidden = roster_of(request), hidden_tasks(request)
+    roster, hidden = services(request).roster, hidden_tasks(request)
     agent = document_of(request, roster.get(name, viewer_of(request)), hidden)
-    said = roster.said_of(agent.name, request.app.state.tasks, num_reasons=REASONS_SHOWN, without=hidden, up_to=up_to)
+    said = roster.said_of(agent.name, services(request).tasks, num_reasons=REASONS_SHOWN, without=hidden, up_to=up_to)
     tasks = [entry.task for entry in agent.tasks]
     for task in tasks:
         may_know(request, task)  # an operator reads all reasons, and it is kept that they looked
@@ -48,7 +49,7 @@ def agent_page(request: Request, name: str) -> Response:
     hues = hues_of(boards)
     pictures = {
         task.id: picture_address(task)
-        for suite in request.app.state.suites
+        for suite in services(request).suites
         for task in suite.tasks
         if task.id in tasks and task.env.is_playable
     }
@@ -62,7 +63,6 @@ def agent_page(request: Request, name: str) -> Response:
 
 
 def _row(boards: Boards, task: str | None, name: str) -> dict[str, Any] | None:
-    """The agent's row on a board, with how many agents it is ranked among."""
     rows = boards.board(task)["rows"]
     group_size = Counter(row["group"] for row in rows)
     return next(({**row, "of": group_size[row["group"]]} for row in rows if row["agent"] == name), None)

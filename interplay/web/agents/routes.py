@@ -1,6 +1,6 @@
 """Agents over HTTP: propose one, upload its videos, let it in or refuse it, take it out and back. docs/agents-api.md explains.
 
-A token of scope `agents` speaks for the agents it proposed and for no others. Whoever has no token sees what was approved.
+A token of scope `agents` speaks for the agents it proposed and for no others. Callers without a token see what was approved.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from interplay.web.agents.access import (
     check_own,
     hidden_tasks,
     require_operator,
-    roster_of,
     task_on_offer,
     viewer_of,
 )
 from interplay.web.agents.documents import AgentDocument, Change, Decline, Proposal, Uploaded, document_of, documents
-from interplay.web.identity import is_given_name
-from interplay.web.refusals import agent_refusals, refusal
+from interplay.web.http.identity import is_given_name
+from interplay.web.http.refusals import agent_refusals, refusal
+from interplay.web.services import services
 
 _BEARER = HTTPBearer(
     auto_error=False,
@@ -37,13 +37,13 @@ router = APIRouter(prefix="/api/agents", tags=["agents"], dependencies=[Depends(
 @router.get("", responses=agent_refusals(401))
 def list_agents(request: Request, task: str | None = None) -> list[AgentDocument]:
     """List all agents that are or were judged, by name. With a token: also those that it proposed. For the operator: all."""
-    return documents(request, roster_of(request).rows(viewer_of(request), task=task), hidden_tasks(request))
+    return documents(request, services(request).roster.rows(viewer_of(request), task=task), hidden_tasks(request))
 
 
 @router.get("/{name}", responses=agent_refusals(401, 404))
 def show_agent(request: Request, name: str) -> AgentDocument:
     """Show one agent: its state in each task, and its videos."""
-    return document_of(request, roster_of(request).get(name, viewer_of(request)), hidden_tasks(request))
+    return document_of(request, services(request).roster.get(name, viewer_of(request)), hidden_tasks(request))
 
 
 @router.post("", status_code=201, responses=agent_refusals(401, 403, 409, 422))
@@ -53,9 +53,9 @@ def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentD
     name = proposal.name
     if not is_given_name(name):
         raise refusal(422, f"name: you cannot call an agent {name!r}; names of that form are for people")
-    shipped = {agent.name.lower() for agent in agent_names(request.app.state.archive)}
+    shipped = {agent.name.lower() for agent in agent_names(services(request).archive)}
     try:
-        rows = roster_of(request).propose(
+        rows = services(request).roster.propose(
             name, [task.id for task in tasks], kind=proposal.kind, description=proposal.description, token=token,
             reserved=shipped,
         )  # fmt: skip
@@ -103,7 +103,7 @@ def decline_agent(request: Request, name: str, decline: Decline) -> AgentDocumen
 @router.post("/{name}/withdraw", responses=agent_refusals(401, 403, 404, 409))
 def withdraw_agent(request: Request, name: str, token: Holder, change: Change | None = None) -> AgentDocument:
     """Stop showing an agent to judges. Its answers stay and count. For its proposer and the operator."""
-    check_own(roster_of(request).get(name, viewer_of(request)), token)
+    check_own(services(request).roster.get(name, viewer_of(request)), token)
     return change_state(request, name, "withdraw", task=change.task if change else None)
 
 
@@ -121,7 +121,7 @@ def change_state(request: Request, name: str, verb: Verb, *, task: str | None = 
         NotFoundError: If the agent is unknown, or not in this task.
         HTTPException: 409 where there is nothing to change.
     """
-    roster = roster_of(request)
+    roster = services(request).roster
     count = roster.change(verb, name, task=task, reason=reason, viewer=viewer_of(request))
     rows = roster.rows(name=name)
     if count == 0:

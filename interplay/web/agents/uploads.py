@@ -16,9 +16,10 @@ from interplay.files import is_disk_full
 from interplay.judge.entrants import uploads
 from interplay.store.entrants import state
 from interplay.tasks import Task
-from interplay.web.agents.access import check_own, holder, roster_of, task_on_offer, viewer_of
+from interplay.web.agents.access import check_own, holder, task_on_offer, viewer_of
 from interplay.web.agents.documents import Uploaded
-from interplay.web.refusals import refusal
+from interplay.web.http.refusals import refusal
+from interplay.web.services import services
 
 MAX_VIDEO_BYTES = 500 * 1024 * 1024
 """Of one video, unless `create_app` says otherwise."""
@@ -35,7 +36,7 @@ def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, s
     if seed not in task.held_out_seeds:
         listed = ", ".join(str(one) for one in task.held_out_seeds[:20])
         raise refusal(422, f"seed: {seed} is not a held-out seed of {task.id}; the held-out seeds are {listed}")
-    rows = roster_of(request).get(name, viewer_of(request))
+    rows = services(request).roster.get(name, viewer_of(request))
     check_own(rows, token)
     states = [state(row) for row in rows if row.task == task.id]
     if not states:
@@ -53,9 +54,7 @@ def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
     if token is None:
         yield
         return
-    if not hasattr(request.app.state, "receiving"):
-        request.app.state.receiving = set()
-    receiving: set[str] = request.app.state.receiving
+    receiving = services(request).receiving
     if token in receiving:
         raise refusal(
             429, "the server is still receiving another video of yours; send the next one when that request has ended"
@@ -86,18 +85,17 @@ def remove_unfinished(root: Path) -> None:
 
 
 def _folder(root: Path) -> Path:
-    """Where videos are while they are received."""
     return root / "media" / "uploads"
 
 
 @asynccontextmanager
 async def _in_a_file(request: Request) -> AsyncIterator[Path]:
-    limit: int = request.app.state.max_video_bytes
+    limit = services(request).max_video_bytes
     too_large = f"the video is larger than {limit / 2**20:,.0f} MiB; make it shorter, or use a lower bit rate"
     claimed = request.headers.get("content-length", "0")
     if claimed.isdecimal() and int(claimed) > limit:
         raise refusal(413, too_large)
-    folder = _folder(request.app.state.archive.root)
+    folder = _folder(services(request).archive.root)
     path = folder / f"{secrets.token_hex(12)}.mp4"
     await run_in_threadpool(folder.mkdir, parents=True, exist_ok=True)
     coming = int(claimed) if claimed.isdecimal() and int(claimed) > 0 else limit
@@ -127,7 +125,7 @@ async def _in_a_file(request: Request) -> AsyncIterator[Path]:
 
 def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploaded:
     """Make the video in a file an episode of this agent; one that is there already is refused (409), a wrong one too (422)."""
-    archive = request.app.state.archive
+    archive = services(request).archive
     try:
         episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)
     except InterplayError as error:
@@ -145,5 +143,4 @@ def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploa
 
 
 def _seeds(request: Request, name: str, task: Task) -> set[int]:
-    """Seeds of a task of which an agent has a video."""
-    return {shown.seed for shown in roster_of(request).brought([name]).get((name, task.id), [])}
+    return {shown.seed for shown in services(request).roster.brought([name]).get((name, task.id), [])}

@@ -8,13 +8,14 @@ from fastapi.responses import Response
 from interplay.envs.make import has_score
 from interplay.study.classes import ClassError, Pupil
 from interplay.study.classes.pupils import best_games, scores
-from interplay.web.classes.pupils import classes_of, pupil_of
+from interplay.web.classes.pupils import pupil_of
 from interplay.web.classes.teachers import BEST_SHOWN, score_plot
-from interplay.web.forms import FormFields, see_other, sentence
-from interplay.web.identity import network_of, sign_in_pupil, sign_out_pupil
+from interplay.web.http.forms import FormFields, see_other, sentence
+from interplay.web.http.identity import network_of, sign_in_pupil, sign_out_pupil
+from interplay.web.http.rates import Rate
 from interplay.web.pages import game_page
-from interplay.web.rates import Rate
 from interplay.web.rendering import find_task, render
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -34,16 +35,16 @@ def _join(request: Request, code: str, *, nickname: str = "", problem: str = "",
     school_class = None
     if code.strip():
         _check_rate(request)
-        school_class = classes_of(request).find(code)
+        school_class = services(request).classes.find(code)
         if school_class is None:
             problem = problem or "No class has this code. Look at it again, letter by letter."
             WRONG_CODES.allows(network_of(request))
-    is_open = school_class is not None and school_class.is_open(classes_of(request).now())
+    is_open = school_class is not None and school_class.is_open(services(request).classes.now())
     if school_class is not None and not is_open:
         problem, status = "This class has ended. Ask your teacher for a new code.", 410
     elif school_class is None and code.strip():
         status = 404
-    offered = classes_of(request).suggestion(school_class) if school_class is not None and is_open else ""
+    offered = services(request).classes.suggestion(school_class) if school_class is not None and is_open else ""
     return render(
         request, "join.html", "", status=status, headers=_NO_STORE, alone=True,
         school_class=school_class if is_open else None, code=code[:40], nickname=nickname or offered, problem=problem,
@@ -61,10 +62,10 @@ def join(request: Request, form: FormFields) -> Response:
     """Join under a nickname, and go to the games."""
     _check_rate(request)
     code, nickname = form.get("code", ""), form.get("nickname", "")
-    if classes_of(request).find(code) is None:
+    if services(request).classes.find(code) is None:
         return _join(request, code)
     try:
-        joined = classes_of(request).join(code, nickname, release_ticked=form.get("release") == "yes")
+        joined = services(request).classes.join(code, nickname, release_ticked=form.get("release") == "yes")
     except ClassError as error:
         return _join(request, code, nickname=nickname, problem=sentence(str(error)), status=409)
     response = see_other("/class")
@@ -79,9 +80,9 @@ def home(request: Request) -> Response:
     if found is None:
         return see_other("/join")
     school_class, who = found
-    pupils = classes_of(request).pupils(school_class)
+    pupils = services(request).classes.pupils(school_class)
     me = next((one for one in pupils if one.participant == who.participant), who)
-    tasks = [request.app.state.tasks[task] for task in school_class.tasks if task in request.app.state.tasks]
+    tasks = [services(request).tasks[task] for task in school_class.tasks if task in services(request).tasks]
     boards = []
     for task in tasks if school_class.shows_scores else []:
         best = best_games(pupils, task.id) if has_score(task) else []
@@ -92,7 +93,7 @@ def home(request: Request) -> Response:
     return render(
         request, "pupil.html", "", headers=_NO_STORE, alone=True,
         school_class=school_class, me=me, tasks=tasks, boards=boards, scoreless={one.id for one in tasks if not has_score(one)},
-        is_open=school_class.is_open(classes_of(request).now()),
+        is_open=school_class.is_open(services(request).classes.now()),
     )  # fmt: skip
 
 
@@ -108,7 +109,7 @@ def play(request: Request, suite: str, name: str) -> Response:
     if found is None:
         return see_other("/join")
     school_class, me = found
-    if not school_class.is_open(classes_of(request).now()) or task.id not in school_class.tasks:
+    if not school_class.is_open(services(request).classes.now()) or task.id not in school_class.tasks:
         return see_other("/class")
     return game_page(request, task, "", headers=_NO_STORE, alone=True, school_class=school_class, me=me)
 

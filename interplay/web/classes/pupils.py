@@ -11,20 +11,15 @@ from fastapi import Request
 from interplay.play.games.game import Game
 from interplay.play.games.seat import Seat
 from interplay.play.games.state import OVER, State
-from interplay.play.server import PlayServer
-from interplay.study.classes import Classes, Pupil, SchoolClass
-from interplay.web.identity import PUPIL_COOKIE, known_participant
-from interplay.web.refusals import refusal
+from interplay.study.classes import Pupil, SchoolClass
+from interplay.web.http.identity import PUPIL_COOKIE, known_participant
+from interplay.web.http.refusals import refusal
+from interplay.web.services import services
 
 HERE_S = 20.0
 """A page of a pupil asks at least every five seconds; who is silent for so long has closed it, or put it away."""
 READS_S = 180.0
 """How long somebody may read the rules of a task: that page asks nothing."""
-
-
-def classes_of(request: Request) -> Classes:
-    """The classes of this application."""
-    return request.app.state.classes
 
 
 def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] | None:
@@ -35,9 +30,9 @@ def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] 
     """
     if PUPIL_COOKIE not in request.cookies:
         return None
-    found = classes_of(request).of(known_participant(request))
+    found = services(request).classes.of(known_participant(request))
     if found is not None:
-        request.app.state.pupils_seen[found[1].participant] = (time.monotonic(), where)
+        services(request).pupils_seen[found[1].participant] = (time.monotonic(), where)
     return found
 
 
@@ -51,7 +46,7 @@ def class_of_game(request: Request, task: str) -> str | None:
     if found is None:
         return None
     school_class = found[0]
-    if not school_class.is_open(classes_of(request).now()):
+    if not school_class.is_open(services(request).classes.now()):
         raise refusal(410, "your class has ended, so no new game begins", code="class_over", next="/class")
     if task not in school_class.tasks:
         raise refusal(409, "your class does not play this; choose one of its games", code="another_task", next="/class")
@@ -66,7 +61,6 @@ class Now:
         state: `playing`, `waiting`, `here` or `away`.
         words: What is said over the picture; empty while they play.
         task: Of the game or the rules before them; empty without.
-        score: So far.
         seconds: Played, waited, or since they were last seen.
         share: How much of the game's time is over, 0 to 1.
     """
@@ -80,8 +74,7 @@ class Now:
 
 
 def doing_now(request: Request, pupils: Iterable[Pupil]) -> dict[int, Now]:
-    """Number of a participant -> what they do."""
-    server: PlayServer | None = request.app.state.play
+    server = services(request).play
     seats = {
         seat.owner.participant_id: (game, seat)
         for game in ([] if server is None else server.games)
@@ -94,7 +87,7 @@ def doing_now(request: Request, pupils: Iterable[Pupil]) -> dict[int, Now]:
 def _now(request: Request, pupil: Pupil, place: tuple[Game, Seat] | None) -> Now:
     if place is not None:
         return _in_game(*place)
-    seen, where = request.app.state.pupils_seen.get(pupil.participant, (None, ""))
+    seen, where = services(request).pupils_seen.get(pupil.participant, (None, ""))
     quiet_s = None if seen is None else time.monotonic() - seen
     if quiet_s is not None and where and quiet_s < READS_S:
         return Now("waiting", "reads the rules", where, seconds=quiet_s)

@@ -18,12 +18,13 @@ from interplay.study.classes.pupils import best_games, middle, scores, table_csv
 from interplay.study.scores.standing import bins
 from interplay.tasks import Task
 from interplay.web.agents.access import require_operator
-from interplay.web.classes.pupils import classes_of, doing_now
+from interplay.web.classes.pupils import doing_now
 from interplay.web.desk.access import desk
-from interplay.web.forms import FormPairs, see_other
-from interplay.web.identity import current_operator
+from interplay.web.http.forms import FormPairs, see_other
+from interplay.web.http.identity import current_operator
 from interplay.web.plots import histogram
 from interplay.web.rendering import render, titles
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -44,13 +45,13 @@ def classes(request: Request) -> Response:
 
 
 def _list(request: Request, *, status: int = 200, problem: str = "", given: dict[str, Any] | None = None) -> Response:
-    known = [(one, number, teacher_address(request, one)) for one, number in classes_of(request).all()]
-    offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
+    known = [(one, number, teacher_address(request, one)) for one, number in services(request).classes.all()]
+    offered = [task for suite in services(request).suites if suite.id != "explore" for task in suite.tasks]
     offered = [task for task in offered if task.env.is_playable and not to_install(task)]
     given = given or {"tasks": ["atari/breakout"], "scores": "yes"}
     return desk(
         request, "classes.html", "/classes", status=status,
-        known=known, offered=offered, problem=problem, given=given, now=classes_of(request).now(),
+        known=known, offered=offered, problem=problem, given=given, now=services(request).classes.now(),
     )  # fmt: skip
 
 
@@ -61,8 +62,8 @@ def make(request: Request, form: FormPairs) -> Response:
     said, chosen = dict(form), [value for name, value in form if name == "task"]
     try:
         for task in chosen:
-            check_playable(request.app.state.tasks, task)
-        made = classes_of(request).open(
+            check_playable(services(request).tasks, task)
+        made = services(request).classes.open(
             said.get("title", ""), chosen, hours=_number(said, "hours"), keep_days=round(_number(said, "keep_days")),
             asks_release=said.get("release") == "yes", shows_scores=said.get("scores") == "yes",
         )  # fmt: skip
@@ -72,11 +73,7 @@ def make(request: Request, form: FormPairs) -> Response:
 
 
 def check_playable(tasks: dict[str, Task], task: str) -> None:
-    """Refuse what cannot be played.
-
-    Raises:
-        ClassError: If there is no such task, or it has videos only.
-    """
+    """Refuse what cannot be played (ClassError if there is no such task, or it has videos only)."""
     if task not in tasks or not tasks[task].env.is_playable:
         raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
     if line := to_install(tasks[task]):
@@ -91,8 +88,8 @@ def _number(said: dict[str, str], name: str) -> float:
 
 
 def teacher_address(request: Request, school_class: SchoolClass) -> str:
-    """The link for the teacher of a class: whoever has it sees the class and may close it."""
-    return f"/classes/{school_class.code}?key={tokens.teacher_key(request.app.state.secret, school_class.code)}"
+    """The link for the teacher of a class: everybody who has it sees the class and may close it."""
+    return f"/classes/{school_class.code}?key={tokens.teacher_key(services(request).secret, school_class.code)}"
 
 
 def _own_class(request: Request, code: str) -> SchoolClass:
@@ -104,24 +101,24 @@ def _own_class(request: Request, code: str) -> SchoolClass:
     """
     if not current_operator(request):
         key = request.cookies.get(COOKIE, "")
-        if not tokens.is_teacher_key(request.app.state.secret, code, key):
+        if not tokens.is_teacher_key(services(request).secret, code, key):
             raise HTTPException(403, "this page is for the teacher of the class\nOpen the teacher's link again, whole.")
-    return classes_of(request).get(code)
+    return services(request).classes.get(code)
 
 
 @router.get("/classes/{code}")
 def class_page(request: Request, code: str, key: str = "", task: str = "", view: str = "") -> Response:
     """A class as its teacher sees it; `view=projector` leaves the teacher's buttons out."""
     if key:
-        if not tokens.is_teacher_key(request.app.state.secret, code, key):
+        if not tokens.is_teacher_key(services(request).secret, code, key):
             raise HTTPException(403, "this is not the whole link of a teacher\nCopy it again, to its last letter.")
         response = RedirectResponse(f"/classes/{code}", 303, _NO_STORE)
         secure = request.url.scheme == "https"
         response.set_cookie(COOKIE, key, path=f"/classes/{code}", httponly=True, samesite="lax", secure=secure)
         return response
     school_class = _own_class(request, code)
-    pupils = classes_of(request).pupils(school_class)
-    scored = [one for one in school_class.tasks if one in request.app.state.tasks and has_score(request.app.state.tasks[one])]
+    pupils = services(request).classes.pupils(school_class)
+    scored = [one for one in school_class.tasks if one in services(request).tasks and has_score(services(request).tasks[one])]
     chosen = (
         task if task in scored else max(scored, key=[game.task for pupil in pupils for game in pupil.games].count, default="")
     )
@@ -129,12 +126,12 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
     reached = scores(pupils, chosen)
     return render(
         request, "class.html", "Class", headers=_NO_STORE, alone=True,
-        school_class=school_class, now=classes_of(request).now(), join=f"{request.url.netloc}/join",
+        school_class=school_class, now=services(request).classes.now(), join=f"{request.url.netloc}/join",
         qr=qr_path(f"{str(request.base_url).rstrip('/')}/join/{school_class.shown_code}"),
         pupils=sorted(pupils, key=lambda pupil: pupil.nickname.casefold()), doing=doing,
         states={state: sum(one.state == state for one in doing.values()) for state in ("playing", "waiting", "here", "away")},
         played_s=sum(pupil.played_s for pupil in pupils), num_games=sum(len(pupil.games) for pupil in pupils),
-        tasks=request.app.state.tasks, titles=titles(request), scored=scored, chosen=chosen,
+        tasks=services(request).tasks, titles=titles(request), scored=scored, chosen=chosen,
         best=best_games(pupils, chosen)[:BEST_SHOWN], num_scores=len(reached), middle=middle(reached),
         plot=score_plot(reached), is_projector=view == "projector",
     )  # fmt: skip
@@ -160,9 +157,9 @@ def score_plot(reached: list[float], own: float | None = None) -> dict[str, Any]
 def results(request: Request, code: str) -> Response:
     """Every game of the class as a table."""
     school_class = _own_class(request, code)
-    tasks = request.app.state.tasks
+    tasks = services(request).tasks
     scoreless = [one for one in tasks if not has_score(tasks[one])]
-    text = table_csv(classes_of(request).pupils(school_class), titles(request), scoreless)
+    text = table_csv(services(request).classes.pupils(school_class), titles(request), scoreless)
     headers = {"Content-Disposition": f'attachment; filename="class-{school_class.code}.csv"'} | _NO_STORE
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -170,7 +167,7 @@ def results(request: Request, code: str) -> Response:
 @router.post("/classes/{code}/close")
 def close(request: Request, code: str) -> Response:
     """Let nobody join or begin a game any more."""
-    classes_of(request).close(_own_class(request, code).code)
+    services(request).classes.close(_own_class(request, code).code)
     return see_other(f"/classes/{code}")
 
 
@@ -179,7 +176,7 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
     """Give a pupil another nickname."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
-        classes_of(request).rename(school_class.code, int(number))
+        services(request).classes.rename(school_class.code, int(number))
     return see_other(f"/classes/{code}#who-played")
 
 
@@ -187,7 +184,7 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
 def approve(request: Request, code: str, form: FormPairs) -> Response:
     """Show nicknames that the teacher has read to everybody in the room."""
     numbers = [int(value) for name, value in form if name == "participant" and value.isdecimal()]
-    classes_of(request).approve(_own_class(request, code).code, numbers)
+    services(request).classes.approve(_own_class(request, code).code, numbers)
     return see_other(f"/classes/{code}#who-played")
 
 
@@ -196,8 +193,9 @@ def take_out(request: Request, code: str, form: FormPairs) -> Response:
     """Take a pupil out of the class, and out of the game they play."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
-        if classes_of(request).take_out(school_class.code, int(number)) and request.app.state.play is not None:
-            request.app.state.play.dismiss(int(number))
+        here = services(request)
+        if here.classes.take_out(school_class.code, int(number)) and here.play is not None:
+            here.play.dismiss(int(number))
     return see_other(f"/classes/{code}#who-played")
 
 
@@ -205,7 +203,7 @@ def take_out(request: Request, code: str, form: FormPairs) -> Response:
 def forget(request: Request, code: str) -> Response:
     """Erase the nicknames now."""
     school_class = _own_class(request, code)
-    if school_class.is_open(classes_of(request).now()):
+    if school_class.is_open(services(request).classes.now()):
         raise HTTPException(409, "this class is open\nClose it first, then erase its nicknames.")
-    classes_of(request).forget(school_class.code)
+    services(request).classes.forget(school_class.code)
     return see_other(f"/classes/{code}")

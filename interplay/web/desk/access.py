@@ -9,7 +9,7 @@ from fastapi import HTTPException, Request
 from fastapi.responses import Response
 from starlette.requests import HTTPConnection
 
-from interplay.web.identity import current_operator
+from interplay.web.http.identity import current_operator
 from interplay.web.rendering import render
 
 TABS = (
@@ -27,11 +27,7 @@ TABS = (
 
 
 def signed_in(request: Request) -> None:
-    """Let only the operator read a page; a browser is sent to the door and comes back.
-
-    Raises:
-        HTTPException: 303 to `/operator`.
-    """
+    """Let only the operator read a page; a browser is sent to the door and comes back (HTTPException: 303 to `/operator`)."""
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
         raise HTTPException(
@@ -51,7 +47,6 @@ def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **conte
     """A page of the desk; no cache keeps it.
 
     Args:
-        name: Its template.
         tab: Address of the entry of `TABS` that it stands under.
     """
     headers = {"Cache-Control": "no-store"}

@@ -10,13 +10,12 @@ from fastapi.responses import Response
 
 from interplay.play import watch_socket
 from interplay.play.live_games import LiveGame, live_games
-from interplay.play.server import PlayServer
 from interplay.store.participants import participant_number
-from interplay.study.pausing import Pauses
 from interplay.web.agents.access import require_operator
 from interplay.web.desk.access import desk, may_watch, signed_in
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.rendering import titles
+from interplay.web.services import services
 
 router = APIRouter(tags=["play"])
 
@@ -35,7 +34,7 @@ def who(name: str, kind: str) -> str:
 def live(request: Request) -> dict[str, Any]:
     """List the games that are played now or wait for players: task, seats with who sits there and since when, score, rate and
     lateness. For operators. `paused` is the operator's note while no new game may begin, else null."""
-    pause = _pauses(request).of(None)
+    pause = services(request).pauses.of(None)
     return {"games": [asdict(game) for game in _games(request)], "paused": None if pause is None else pause.note}
 
 
@@ -43,23 +42,23 @@ def live(request: Request) -> dict[str, Any]:
 def live_page(request: Request) -> Response:
     """Games and who waits; the page asks for itself every two seconds."""
     games = _games(request)
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     return desk(
         request, "desk_live.html", "/desk",
         games=[game for game in games if not game.is_waiting], waiting=[game for game in games if game.is_waiting],
         num_people=sum(seat.kind == "human" and seat.is_connected for game in games for seat in game.seats),
-        titles=titles(request), who=who, pause=_pauses(request).of(None), is_live=play is not None,
+        titles=titles(request), who=who, pause=services(request).pauses.of(None), is_live=play is not None,
         troubles=[] if play is None else play.troubles,
     )  # fmt: skip
 
 
 @router.post("/desk/pause", include_in_schema=False, dependencies=[Depends(signed_in)])
 def pause_games(request: Request, form: FormFields) -> Response:
-    """Let no new game begin, or go on."""
+    """Let no new game begin, or let games begin again."""
     if form.get("verb") == "resume":
-        _pauses(request).resume()
+        services(request).pauses.resume()
     else:
-        _pauses(request).pause(note=form.get("note", ""))
+        services(request).pauses.pause(note=form.get("note", ""))
     return see_other("/desk")
 
 
@@ -76,7 +75,7 @@ def watch_page(request: Request, number: int, seat: str) -> Response:
 @router.websocket("/api/watch/{number}/{seat}")
 async def watch(websocket: WebSocket, number: int, seat: str) -> None:
     """Frames of a seat for the operator, who is no player: docs/protocol.md."""
-    play: PlayServer | None = websocket.app.state.play
+    play = services(websocket).play
     if play is None or not may_watch(websocket):
         await websocket.close()
         return
@@ -84,9 +83,5 @@ async def watch(websocket: WebSocket, number: int, seat: str) -> None:
 
 
 def _games(request: Request) -> list[LiveGame]:
-    play: PlayServer | None = request.app.state.play
+    play = services(request).play
     return [] if play is None else live_games(play.games)
-
-
-def _pauses(request: Request) -> Pauses:
-    return request.app.state.pauses

@@ -13,19 +13,19 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.errors import InterplayError
-from interplay.record import Archive
 from interplay.record.exchange.queries import Queries
 from interplay.record.summary import AGENTS, NO_STUDY, Bins, Hours, Summary
-from interplay.store.study_numbers import WORKING
+from interplay.store.study.numbers import WORKING
 from interplay.study import channels
 from interplay.study.channels.base import UNPAID
+from interplay.study.money.payroll import Payroll
 from interplay.study.overview import Overview, checked_outcome
-from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
-from interplay.web.forms import FormFields, see_other
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_lengths
 from interplay.web.plots import histogram
 from interplay.web.rendering import clock, plain_number, titles
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 
@@ -85,11 +85,11 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
     verb = form.get("verb", "")
     match verb:
         case "pause":
-            request.app.state.pauses.pause(study, note=form.get("note", ""))
+            services(request).pauses.pause(study, note=form.get("note", ""))
         case "resume":
-            request.app.state.pauses.resume(study)
+            services(request).pauses.resume(study)
         case "close":
-            request.app.state.studies.close(study)
+            services(request).studies.close(study)
         case _:
             raise HTTPException(422, f"unknown action {verb[:20]!r}; go back and press one of the buttons")
     return see_other(f"/desk/studies/{study}")
@@ -98,7 +98,7 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 @router.get("/desk/quality")
 def quality(request: Request, study: Study = "") -> Response:
     """How good people's games are, task by task."""
-    found = Summary(_archive(request)).quality(study or None)
+    found = Summary(services(request).archive).quality(study or None)
     return desk(
         request, "desk_quality.html", "/desk/quality",
         quality=found, measures=MEASURES, titles=titles(request), study=study, studies=_study_ids(request),
@@ -119,14 +119,14 @@ def money(request: Request, study: Study = "") -> Response:
 @router.get("/desk/money/{study}/{enrolment}")
 def explained(request: Request, study: str, enrolment: str) -> Response:
     """Where every cent of one visit comes from."""
-    document = Payroll(_archive(request).database).explain(study, enrolment).to_json()
+    document = Payroll(services(request).archive.database).explain(study, enrolment).to_json()
     return desk(request, "desk_explained.html", "/desk/money", one=document, study=study)
 
 
 @router.get("/desk/collected")
 def collected(request: Request, study: Study = "") -> Response:
     """Hours by day, task and channel, and their sum over time."""
-    hours, names = Summary(_archive(request)).hours(study or None), titles(request)
+    hours, names = Summary(services(request).archive).hours(study or None), titles(request)
     return desk(
         request, "desk_collected.html", "/desk/collected",
         by_channel=by_day(hours, "channel", lambda one: CHANNELS.get(one.channel, one.channel)),
@@ -148,7 +148,7 @@ def search(
     found, problem = None, ""
     try:
         offset = (page - 1) * ROWS_PER_PAGE
-        found = Summary(_archive(request)).found(wanted, task=task or None, limit=ROWS_PER_PAGE, offset=offset)
+        found = Summary(services(request).archive).found(wanted, task=task or None, limit=ROWS_PER_PAGE, offset=offset)
     except InterplayError as error:
         problem = str(error)
     names = titles(request)
@@ -161,8 +161,8 @@ def search(
         num_pages=1 if found is None else max(1, -(-found.totals.num_episodes // ROWS_PER_PAGE)),
         scores=_histogram(found.scores if found else None, ""),
         lengths=_histogram(found.lengths if found else None, "clock"),
-        shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
-        queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
+        shown_lengths={} if found is None else game_lengths(found.rows, services(request).tasks),
+        queries=Queries(services(request).archive).all(), download="/api/released.zip?" + urlencode(parameters),
         export=shlex.join(["interplay", "episodes", "export", *options, "--format", "lerobot", "--out", "DIR"]),
     )  # fmt: skip
 
@@ -173,7 +173,7 @@ def save(request: Request, form: FormFields) -> Response:
     wanted = [text for text in form.get("where", "").split("\n") if text.strip()]
     address = [("task", form.get("task", "")), *(("where", text) for text in wanted)]
     try:
-        saved, _, _ = Queries(_archive(request)).save(form.get("name", ""), task=form.get("task") or None, where=wanted)
+        saved, _, _ = Queries(services(request).archive).save(form.get("name", ""), task=form.get("task") or None, where=wanted)
     except InterplayError as error:
         raise HTTPException(422, str(error).partition("\n")[0]) from None
     return see_other("/desk/search?" + urlencode([*address, ("saved", saved.label)]))
@@ -233,7 +233,6 @@ def _of_days(kind: str, name: str, parts: Sequence[str], what: str, rows: Sequen
 
 
 def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, str, float, int]]:
-    """(task, channel, hours, episodes), the most hours first."""
     found: dict[tuple[str, str], list[float]] = {}
     for one in hours:
         sums = found.setdefault((names.get(one.task, one.task), CHANNELS.get(one.channel, one.channel)), [0.0, 0])
@@ -247,12 +246,8 @@ def _histogram(found: Bins | None, unit: str) -> dict[str, Any] | None:
 
 
 def _study_ids(request: Request) -> list[str]:
-    return [one.study.id for one in request.app.state.studies.all()]
+    return [one.study.id for one in services(request).studies.all()]
 
 
 def _overview(request: Request) -> Overview:
-    return Overview(_archive(request).database)
-
-
-def _archive(request: Request) -> Archive:
-    return request.app.state.archive
+    return Overview(services(request).archive.database)

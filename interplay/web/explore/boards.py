@@ -9,22 +9,18 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.explore.results.boards import Board
-from interplay.explore.results.cache import ResultCache
 from interplay.explore.results.pairs import METHODS, Ratings
 from interplay.rank.ranking import Method
 from interplay.web.judging.board import METHOD_TEXTS, board_view
 from interplay.web.rendering import explore_suite, render
+from interplay.web.services import services
 
 router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def board_of(request: Request, name: str) -> Board:
-    """One of them.
-
-    Raises:
-        HTTPException: 404 where there is none of that name.
-    """
-    boards: list[Board] = request.app.state.explore_kept.boards()
+    """The board of a name (HTTPException: 404 for an unknown name)."""
+    boards = services(request).explore_results.boards()
     for board in boards:
         if board.name == name:
             return board
@@ -38,9 +34,9 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
     chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
-    kept: ResultCache = request.app.state.explore_kept
+    kept = services(request).explore_results
     boards = kept.boards()
-    examples = request.app.state.examples
+    examples = services(request).examples
     is_example = examples.are_there and not boards and not board
     if is_example:
         boards = examples.boards(request)

@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse
 from interplay.explore import judgement_cache, published
 from interplay.explore.instance import Instance
 from interplay.explore.judgement_cache import Judgement
-from interplay.play.background.films import LATER, NOW, SOON, Films
-from interplay.record import Archive
+from interplay.play.background.films import LATER, NOW
 from interplay.tasks import Task
 from interplay.web.agents.access import check_shown
-from interplay.web.refusals import refusal
+from interplay.web.http.refusals import refusal
+from interplay.web.services import services
 
 router = APIRouter(tags=["episodes"])
 
@@ -22,24 +22,7 @@ WAIT_S = 1.0
 """What is known so soon is sent at once."""
 
 
-class Milestones(Films):
-    """Episodes are judged one after the other in a process of low priority, as films are made."""
-
-    module = "interplay.web.explore.milestone_judging"
-
-    def is_made(self, episode_id: str) -> bool:
-        """Whether it is known what was reached."""
-        return judgement_cache.read(self._archive.root, episode_id) is not None
-
-    def reached(self, episode_id: str) -> Judgement | None:
-        """What was reached; None where it is not known yet, and then it soon is."""
-        judgement = judgement_cache.read(self._archive.root, episode_id)
-        if judgement is None:
-            self.wanted(episode_id, SOON)
-        return judgement
-
-
-def told(task: Task) -> dict[str, Any]:
+def task_document(task: Task) -> dict[str, Any]:
     """What programs and pages may know of a task: of an instance not how its scene is built, which would give it away."""
     document = task.to_json()
     if task.suite == "explore":
@@ -55,7 +38,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Who has
     not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known.
     """
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     if len(episode_id) > 200:
         raise HTTPException(404, "this episode name is too long")
     episode = archive.get(episode_id)
@@ -63,7 +46,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     instance = published.instances().get(episode.task_id)
     if instance is None:
         raise refusal(404, f"{episode.task_id} has no milestones")
-    queue: Milestones = request.app.state.milestones
+    queue = services(request).milestones
     queue.wanted(episode.id, LATER if queue.progress(episode.id).state == "failed" else NOW)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":
@@ -78,7 +61,6 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
 
 
 def in_order(instance: Instance, judgement: Judgement, frame_rate_hz: float) -> list[dict[str, Any]]:
-    """The milestones that are judged, in the author's order."""
     numbers = instance.numbers
     judged = [one for one in instance.milestones if one.id in judgement.milestones]
     rows = []

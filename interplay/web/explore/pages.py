@@ -17,10 +17,11 @@ from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
 from interplay.web.explore.boards import board_of
 from interplay.web.explore.runs import find_run
-from interplay.web.forms import see_other
 from interplay.web.graphs import graph
-from interplay.web.identity import current_participant
+from interplay.web.http.forms import see_other
+from interplay.web.http.identity import current_participant
 from interplay.web.rendering import explore_suite, render
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(explore_suite)])
 
@@ -48,26 +49,22 @@ def explore_task(request: Request, name: str) -> Response:
     return render(
         request, "explore_task.html", "Explore",
         task=task, num_hops=instance.num_hops, graph=graph(instance) if inside else None, runs=runs,
-        proof=request.app.state.explore_kept.references().proofs.get(task.content_hash),
-        is_on_offer=task.id in request.app.state.tasks,
+        proof=services(request).explore_results.references().proofs.get(task.content_hash),
+        is_on_offer=task.id in services(request).tasks,
     )  # fmt: skip
 
 
 @router.post("/explore/tasks/{name}/shown")
-def explore_shown(request: Request, name: str) -> Response:
+def explore_exposure(request: Request, name: str) -> Response:
     """Show a task from inside to who asks for it; it is kept that they were shown it."""
     instance, _ = _find(request, name)
-    request.app.state.explore_shown.add(current_participant(request), instance.task().id, datetime.now(UTC))
+    services(request).explore_exposure.add(current_participant(request), instance.task().id, datetime.now(UTC))
     return see_other(f"/explore/tasks/{name}")
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
-    """An instance by its name, on offer or of a run, and its runs.
-
-    Raises:
-        HTTPException: 404 where there is none.
-    """
-    results, _ = request.app.state.explore_kept.results()
+    """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 for an unknown one)."""
+    results, _ = services(request).explore_results.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
     found = published.instances().get(f"explore/{name}") or next(
@@ -79,12 +76,12 @@ def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
 
 
 def _page(request: Request, name: str | None) -> Response:
-    suite, boards = explore_suite(request), request.app.state.explore_kept.boards()
-    examples = request.app.state.examples
+    suite, boards = explore_suite(request), services(request).explore_results.boards()
+    examples = services(request).examples
     is_example = examples.are_there and not boards
     boards = boards or examples.boards(request)
     board = next((one for one in boards if name in (None, one.name)), None)
-    _, unreadable = request.app.state.explore_kept.results()
+    _, unreadable = services(request).explore_results.results()
     return render(
         request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
         oracle=ORACLE, by_hops=by_hops, sets=_sets(suite), is_example=is_example,

@@ -16,10 +16,11 @@ from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import Instance, Milestone
 from interplay.explore.results.usage import calls_of
-from interplay.record import Archive, Episode
+from interplay.record import Episode
 from interplay.web.agents.access import check_not_judged, may_know
 from interplay.web.pages import prepare
 from interplay.web.rendering import explore_suite, render
+from interplay.web.services import services
 
 router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
@@ -28,10 +29,10 @@ def find_run(request: Request, run: str) -> Run:
     """A run by its id.
 
     Raises:
-        HTTPException: 404 where there is none, or one that cannot be shown now (`check_not_judged`).
+        HTTPException: 404 for an unknown run, or one that cannot be shown now (`check_not_judged`).
         RunError: If its file cannot be read.
     """
-    found = request.app.state.explore_kept.run(run)
+    found = services(request).explore_results.run(run)
     if found is None:
         raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
     episode = _episode(request, found)
@@ -41,9 +42,8 @@ def find_run(request: Request, run: str) -> Run:
 
 
 def _episode(request: Request, run: Run) -> Episode | None:
-    """Its recording, once it is sealed."""
     try:
-        return request.app.state.archive.get((run.begin or {}).get("episode", ""))
+        return services(request).archive.get((run.begin or {}).get("episode", ""))
     except NotFoundError:
         return None
 
@@ -56,14 +56,14 @@ def run_page(request: Request, run: str) -> Response:
     inside = may_know(request, result.task)
     settings = Settings(**found.header["settings"])
     board = next(
-        (one.name for one in request.app.state.explore_kept.boards() if one.table["key"] == result.settings), settings.label
+        (one.name for one in services(request).explore_results.boards() if one.table["key"] == result.settings), settings.label
     )
     return render(
         request, "explore_run.html", "Explore",
         run=run, result=result, settings=settings, board=board, episode=episode, instance=instance, inside=inside,
         milestones=_milestones(found, result, instance if inside else None, _oracle(request, result) if inside else {}),
         proof=_proof(request, result) if inside else None, has_seen="seen" in (found.end or found.failed or {}),
-        is_on_offer=result.task in request.app.state.tasks,
+        is_on_offer=result.task in services(request).tasks,
         background=prepare(request, episode.path) if inside and episode is not None else None,
     )  # fmt: skip
 
@@ -142,20 +142,18 @@ def _rules(known: Instance, run: Run) -> dict[int, list[dict[str, Any]]]:
 
 
 def _proof(request: Request, result: Result) -> str | None:
-    """The episode in which the oracle has solved what was played."""
-    return request.app.state.explore_kept.references().proofs.get(result.task_hash)
+    return services(request).explore_results.references().proofs.get(result.task_hash)
 
 
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:
     """Milestone -> tick at which the oracle reached it; nothing where there is no proof."""
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     episode = _proof(request, result)
     judgement = None if episode is None else judgement_cache.read(archive.root, episode, result.task_hash)
     return {} if judgement is None else judgement.reached
 
 
 def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
-    """When the last milestone before the first missed one was reached."""
     ticks = [one["tick"] for one in milestones]
     missed = ticks.index(None) if None in ticks else len(ticks)
     return max(ticks[:missed], default=0)

@@ -13,12 +13,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.judge.ratings.answered import has_answers_of_models
+from interplay.judge.ratings.answers import has_answers_of_models
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
 from interplay.rank import DEFAULTS
-from interplay.web.identity import current_operator, is_operator
+from interplay.web.http.identity import current_operator, is_operator
 from interplay.web.plots import history
 from interplay.web.rendering import find_task, render, titles
+from interplay.web.services import services
 
 router = APIRouter(tags=["leaderboard"])
 
@@ -88,7 +89,7 @@ class BoardView:
 
 
 def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
-    """A leaderboard without the names of the agents that are to be compared next: whoever reads it may be their judge."""
+    """A leaderboard without the names of the agents that are to be compared next: a reader may be their judge."""
     pair = board["next_pair"]
     return {**board, "next_pair": pair and {"task": pair["task"]}}
 
@@ -130,17 +131,13 @@ def hues_of(boards: Boards) -> dict[str, int]:
 
 
 def boards_of(request: Request) -> Boards:
-    """The boards as whoever asks may see them: operators as they are, everybody else in steps."""
-    is_open = is_operator(request) or current_operator(request)
-    return request.app.state.live_boards if is_open else request.app.state.boards
+    """The boards as the visitor may see them: operators as they are, everybody else in steps."""
+    boards = services(request).boards
+    return boards.live if is_operator(request) or current_operator(request) else boards
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
-    """The board that was asked for.
-
-    Raises:
-        HTTPException: 422, for a method or a kind of judges that is none.
-    """
+    """The board that was asked for (HTTPException: 422, for an unknown method or kind of judges)."""
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):
@@ -157,8 +154,8 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
         find_task(request, task)
     boards = boards_of(request)
     board, chosen, kind = _asked(request, task, method, judges)
-    tasks = sorted({entrant.task for entrant in request.app.state.roster.rows()} | ({task} if task else set()))
-    has_models = has_answers_of_models(request.app.state.archive.database)
+    tasks = sorted({entrant.task for entrant in services(request).roster.rows()} | ({task} if task else set()))
+    has_models = has_answers_of_models(services(request).archive.database)
 
     def link(address: str = "/leaderboard", **changes: str) -> str:
         asked = {"task": task, "method": chosen, "judges": kind} | changes
@@ -168,7 +165,7 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 
     text = METHOD_TEXTS[chosen]
     hues = hues_of(boards)
-    examples = request.app.state.examples
+    examples = services(request).examples
     is_example = examples.are_there and kind == "people" and not boards.tracks()
     if is_example:
         board["rows"] = examples.rows(request, task or None, chosen)
@@ -178,7 +175,7 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
         task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
         method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models, is_example=is_example,
         view=board_view(board["rows"], centre=text.centre, margin=text.margin),
-        history=history(boards.tracks(task or None, kind), hues), has_explore=request.app.state.explore is not None,
+        history=history(boards.tracks(task or None, kind), hues), has_explore=services(request).explore is not None,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from interplay.model_judges import load_all
 from interplay.model_judges.calibration import Bin, FactorAgreement
 from interplay.model_judges.saving import TARGET_CORRELATION, SavingPoint
 from interplay.web.rendering import render, titles
+from interplay.web.services import services
 
 router = APIRouter(include_in_schema=False)
 
@@ -19,9 +20,9 @@ router = APIRouter(include_in_schema=False)
 @router.get("/judges/models")
 def model_judges(request: Request) -> Response:
     """Every model judge of this server: calibrations of those that learnt from people, agreement of those that look."""
-    judges = load_all(request.app.state.archive.root)
+    judges = load_all(services(request).archive.root)
     drawings = [(judge, reliability(judge.calibration.bins), savings(judge.calibration.saving)) for judge in judges]
-    measured = request.app.state.logged_judges.measure()
+    measured = services(request).logged_judges.measure()
     looking = [(judge, savings(judge.agreement.saving) if judge.agreement else None) for judge in measured]
     return render(
         request, "calibration.html", "Leaderboard",

@@ -12,7 +12,7 @@ from interplay.model_judges import MODEL_PREFIX
 from interplay.store import Enrolment
 from interplay.store.participants import judge_name
 from interplay.study.enrolment import Facts
-from interplay.web.identity import (
+from interplay.web.http.identity import (
     GIVEN_NAME,
     api_token,
     current_participant,
@@ -21,7 +21,7 @@ from interplay.web.identity import (
     known_participant,
     one_spelling,
 )
-from interplay.web.refusals import invalid, refusal
+from interplay.web.http.refusals import invalid, refusal
 from interplay.web.studies.enrolments import part_of, working
 
 OPERATOR = "operator"
@@ -33,7 +33,6 @@ class Judge:
 
     Attributes:
         name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
-        kind: What they are.
         enrolment: Their part in a study, if they came with its token.
         facts: How that part stands, if it was looked at.
     """
@@ -45,7 +44,6 @@ class Judge:
 
     @property
     def study(self) -> str | None:
-        """The study they are enrolled in."""
         return None if self.enrolment is None else self.enrolment.study
 
 
@@ -60,7 +58,7 @@ def judge_of(
         must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
         has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
     Raises:
-        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for a name that is none.
+        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for an invalid name.
     """
     if is_operator(request):
         if named is None:

@@ -36,7 +36,6 @@ from interplay.judge import (
     EveryPairTakenError,
     ForeignMatchError,
     InvalidAnswerError,
-    Judging,
     JudgingError,
     NothingToJudgeError,
     NothingToUndoError,
@@ -56,10 +55,11 @@ from interplay.judge import (
 from interplay.judge.serving.problems import KINDS as PROBLEMS
 from interplay.tables import is_name
 from interplay.web.agents.access import check_may_know, unplayed_tasks
-from interplay.web.identity import network_of
+from interplay.web.http.identity import network_of
+from interplay.web.http.refusals import invalid, judging_refusals, refusal
 from interplay.web.judging.judges import Judge, judge_of
-from interplay.web.refusals import invalid, judging_refusals, refusal
 from interplay.web.rendering import find_task, render
+from interplay.web.services import services
 from interplay.web.studies import enrolments
 from interplay.web.videos import varied_response
 
@@ -88,7 +88,6 @@ _STATUS: dict[type[Exception], int] = {
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Errors of the judging room as HTTP answers."""
     try:
         yield
     except InvalidAnswerError as error:
@@ -136,10 +135,6 @@ async def _body(request: Request) -> dict[str, Any]:
 
 
 Body = Annotated[dict[str, Any], Depends(_body)]
-
-
-def _judging(request: Request) -> Judging:
-    return request.app.state.judging
 
 
 async def _match_id(match: str) -> str:
@@ -214,7 +209,6 @@ def _document(request: Request, match: ServedMatch, judge: Judge) -> dict[str, A
 
 
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    """The API description of a JSON body."""
     schema = {"type": "object", "properties": properties}
     return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
 
@@ -247,10 +241,10 @@ def serve(request: Request, body: Body) -> JSONResponse:
     if judge.kind == "person" and study is not None and judge.enrolment is None:
         message = "open the link of the study to take part; you read there what the study is about"
         raise refusal(403, message, code="enrolment_needed")
-    if judge.enrolment is not None and enrolments.studies_of(request).version(judge.enrolment.study_hash).kind != "comparisons":
+    if judge.enrolment is not None and services(request).studies.version(judge.enrolment.study_hash).kind != "comparisons":
         raise refusal(409, "people compare nothing in this study", code="no_comparisons")
     with _refusals():
-        served = _judging(request).serve(
+        served = services(request).judging.serve(
             judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=network_of(request)
         )
     response = JSONResponse(_document(request, served, judge), 201, {"Cache-Control": "no-store"})
@@ -264,7 +258,7 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
     """Get one of your own matches again."""
     asking = judge_of(request, judge)
     with _refusals():
-        served = _judging(request).get(match, asking.name)
+        served = services(request).judging.get(match, asking.name)
     return JSONResponse(_document(request, served, asking), headers={"Cache-Control": "no-store"})
 
 
@@ -276,7 +270,7 @@ def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Respo
         "Last-Modified": format_datetime(served_at, usegmt=True),
         "Cache-Control": "private, max-age=3600",
     }
-    secret = hmac.new(request.app.state.secret, b"video:" + tag.encode(), hashlib.sha256).digest()
+    secret = hmac.new(services(request).secret, b"video:" + tag.encode(), hashlib.sha256).digest()
     try:
         return varied_response(request, path, headers, secret)
     except FileNotFoundError:
@@ -293,7 +287,7 @@ _VIDEO |= {416: {"description": "No such part."}} | judging_refusals(400, 401, 4
 def video(request: Request, match: MatchId, side: Literal["left", "right"], judge: str | None = None) -> Response:
     """Get the video of one side. Range requests work."""
     with _refusals():
-        path, served_at = _judging(request).video(match, side, judge_of(request, judge).name)
+        path, served_at = services(request).judging.video(match, side, judge_of(request, judge).name)
     return _video(request, path, f"{match}-{side}", served_at)
 
 
@@ -303,7 +297,7 @@ def video(request: Request, match: MatchId, side: Literal["left", "right"], judg
 def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """Tell the server that the page is still open, and store the draft. The state is `open`, or `released` if the pair may
     go to others."""
-    judging = _judging(request)
+    judging = services(request).judging
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
         state = judging.heartbeat(match, judge.name, body.get("draft"), study=judge.study)
@@ -325,7 +319,7 @@ def heartbeat(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """Release a match and delete its draft. With `problem`, say what is wrong with the pair."""
     with _refusals():
-        _judging(request).release(match, judge_of(request, body.get("judge")).name, body.get("problem"))
+        services(request).judging.release(match, judge_of(request, body.get("judge")).name, body.get("problem"))
     return {"match": match, "state": "released"}
 
 
@@ -344,7 +338,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
 )
 def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     """Answer a match, once. In a study, the last answer returns `next`, the address to open then."""
-    judging = _judging(request)
+    judging = services(request).judging
     fields = {name: body.get(name) for name in ("outcome", "responses", "reason", "viewing")}
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
@@ -369,7 +363,7 @@ def undo(request: Request, body: Body) -> dict[str, Any]:
     """Take back your last answer, if it is at most ten minutes old, and get its two videos again."""
     judge = judge_of(request, body.get("judge"), must_work=True, has_begun=True)
     with _refusals():
-        served = _judging(request).undo(judge.name, study=judge.study)
+        served = services(request).judging.undo(judge.name, study=judge.study)
     return _document(request, served, judge)
 
 
@@ -379,7 +373,7 @@ def undo(request: Request, body: Body) -> dict[str, Any]:
 def _preview(request: Request, task: str | None, study: str | None) -> Preview:
     """The pair to look at: of no task of `explore` that the visitor may still play, and refused (403) if they name one."""
     with _refusals():
-        shown = _judging(request).preview(task, _study(study), but=unplayed_tasks(request))
+        shown = services(request).judging.preview(task, _study(study), but=unplayed_tasks(request))
     check_may_know(request, shown.match.task)
     return shown
 
@@ -406,7 +400,7 @@ def preview_video(
     shown = _preview(request, task, study)
     path = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
-    which = hmac.new(request.app.state.secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]
+    which = hmac.new(services(request).secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]
     return _video(request, path, f"preview-{side}-{which}", shown.match.served_at)
 
 
@@ -425,7 +419,7 @@ def page(request: Request, task: str = "", study: str = "", preview: bool = Fals
             return RedirectResponse(enrolments.next_address(request, enrolment), 303)
     elif study and not preview:
         return RedirectResponse(f"/studies/{study}", 303)
-    if study and (known := enrolments.studies_of(request).find(study)) is not None and known.study.kind != "comparisons":
+    if study and (known := services(request).studies.find(study)) is not None and known.study.kind != "comparisons":
         return RedirectResponse(f"/studies/{study}", 303)  # nothing is compared there
     context: dict[str, Any] = {
         "task": task,
@@ -436,7 +430,7 @@ def page(request: Request, task: str = "", study: str = "", preview: bool = Fals
         "problems": PROBLEMS,
     }
     if study:
-        known = enrolments.studies_of(request)
+        known = services(request).studies
         context["study"] = known.get(study).study if enrolment is None else known.version(enrolment.study_hash)
     if enrolment is not None:
         context["enrolment"] = enrolments.token_of(request, enrolment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,16 +10,15 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.envs.make import has_score
-from interplay.play.background.films import SOON, Films
-from interplay.record import proofs
 from interplay.store.scores import SCORE
-from interplay.study.scores import Board, Place, Scores, bins
+from interplay.study.scores import Board, bins
 from interplay.study.scores.scores import today
 from interplay.tasks import Task
 from interplay.web.agents.access import judged_now, withheld_here
-from interplay.web.identity import known_participant
+from interplay.web.http.identity import known_participant
 from interplay.web.plots import histogram
 from interplay.web.rendering import find_task, render
+from interplay.web.services import services
 from interplay.wording import amount
 
 router = APIRouter(include_in_schema=False)
@@ -31,14 +31,14 @@ FEWEST = 2
 def compared_tasks(request: Request) -> list[Task]:
     """Tasks that have high scores: with one seat, and a score or a statistic of which one way is better. Tasks of explore
     have boards of their own."""
-    offered = [task for suite in request.app.state.suites if suite.id != "explore" for task in suite.tasks]
+    offered = [task for suite in services(request).suites if suite.id != "explore" for task in suite.tasks]
     return [task for task in offered if task.env.is_playable and len(task.seats) == 1 and statistics_of(request, task)]
 
 
 def statistics_of(request: Request, task: Task) -> dict[str, tuple[str, bool, Any]]:
     """Statistic -> title, whether lower is better, and how its values are read; the score first."""
     found: dict[str, tuple[str, bool, Any]] = {}
-    known = {one.name: one for one in request.app.state.archive.collected(task)}
+    known = {one.name: one for one in services(request).archive.collected(task)}
     if has_score(task):
         found[SCORE] = ("Score", False, known[SCORE].readable if SCORE in known else lambda value: f"{value:,g}")
     for name, one in known.items():
@@ -56,12 +56,7 @@ def tasks(request: Request) -> Response:
 @router.get("/scores/{suite}/{name}")
 def scores(request: Request, suite: str, name: str, statistic: str = "", period: str = "all") -> Response:
     """The high scores of one task."""
-    task = find_task(request, f"{suite}/{name}")
-    known = statistics_of(request, task)
-    if task not in compared_tasks(request):
-        raise HTTPException(404, f"{task.title} has no high scores: it has several players, or no score.")
-    if task.id in judged_now(request):
-        raise HTTPException(403, "You have an open pair of this task, and judging is blind. Look again after you answer.")
+    task, known = _compared_task(request, suite, name)
     chosen = statistic or next(iter(known))
     if chosen not in known or period not in PERIODS:
         raise HTTPException(404, f"{task.title} has these high scores: {', '.join(title for title, _, _ in known.values())}.")
@@ -75,6 +70,33 @@ def scores(request: Request, suite: str, name: str, statistic: str = "", period:
         periods=PERIODS, board=board, readable=readable, plot=board_plot(board, readable), is_lower_better=is_lower_better,
         checked=checked, withheld=withheld_here(request, [one.episode for one in board.top]),
     )  # fmt: skip
+
+
+@router.get("/api/scores/{suite}/{name}", include_in_schema=True, tags=["episodes"])
+def own_score(request: Request, suite: str, name: str) -> dict[str, Any]:
+    """Show how the sender of the cookie stands among the high scores of a task: `own` is null without a complete game; its
+    `value` is a text for people, `percentile` null for the first player. `num_unchecked` games of the list are still being
+    played again; places may change until it is 0. The answer is 404 for a task without high scores.
+    """
+    task, known = _compared_task(request, suite, name)
+    statistic, (title, is_lower_better, readable) = next(iter(known.items()))
+    board, checked = proved_board(request, task, statistic, is_lower_better=is_lower_better, since=None)
+    own = None if board.own is None else asdict(board.own) | {"value": readable(board.own.value)}
+    return {"task": task.id, "title": title, "own": own, "num_unchecked": len(board.top) - len(checked)}
+
+
+def _compared_task(request: Request, suite: str, name: str) -> tuple[Task, dict[str, tuple[str, bool, Any]]]:
+    """A task that has high scores, and `statistics_of` it.
+
+    Raises:
+        HTTPException: 404 for another task, 403 while the visitor judges games of it.
+    """
+    task = find_task(request, f"{suite}/{name}")
+    if task not in compared_tasks(request):
+        raise HTTPException(404, f"{task.title} has no high scores: it has several players, or no score.")
+    if task.id in judged_now(request):
+        raise HTTPException(403, "You have an open pair of this task, and judging is blind. Look again after you answer.")
+    return task, statistics_of(request, task)
 
 
 LETTERS = "ABCDEFGH"
@@ -94,30 +116,12 @@ def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
     return histogram(bins(board.values, inside, is_whole=is_whole), "people", own=own, marks=marks)
 
 
-class Proofs(Films):
-    """Episodes are played again one after the other in a process of low priority, as films are made."""
-
-    module = "interplay.web.scores.proving"
-
-    def is_made(self, episode_id: str) -> bool:
-        """Whether somebody has looked."""
-        return proofs.proof_path(self._archive.root, episode_id).exists()
-
-    def known(self, place: Place) -> bool | None:
-        """Whether the episode of a line, played again, was what was recorded; None if it is not known yet, and then it soon
-        is."""
-        found = proofs.kept(self._archive.root, place.episode, place.sha256)
-        if found is None:
-            self.wanted(place.episode, SOON)
-        return found
-
-
 def proved_board(
     request: Request, task: Task, statistic: str, *, is_lower_better: bool, since: datetime | None
 ) -> tuple[Board, set[str]]:
     """A board without the episodes that are known to differ, and those of its lines that are known to be right."""
-    service: Scores = request.app.state.scores
-    queue: Proofs = request.app.state.proofs
+    service = services(request).scores
+    queue = services(request).proofs
     different: set[str] = set()
     while True:
         board = service.board(

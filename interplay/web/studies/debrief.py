@@ -11,11 +11,12 @@ from interplay.store import Enrolment
 from interplay.store.scores import SCORE
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Debrief, Study
-from interplay.study.playing.variants import Variant
-from interplay.study.scores import Scores, Standing, bins, standing
+from interplay.study.play.variants import Variant
+from interplay.study.scores import Standing, bins, standing
 from interplay.tasks import Task
 from interplay.web.plots import histogram
 from interplay.web.scores.pages import compared_tasks, statistics_of
+from interplay.web.services import services
 
 MOST_SHOWN = 3
 FEWEST_OTHERS = 5
@@ -23,12 +24,10 @@ FEWEST_OTHERS = 5
 
 
 @dataclass(frozen=True)
-class Compared:
+class ScoreComparison:
     """One result of a visit beside those of others who played the same variant.
 
     Attributes:
-        title: What it is.
-        value: As people read it.
         standing: Among the others.
         plot: Of the others and the visitor; None with too few.
     """
@@ -40,7 +39,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DebriefView:
     """What the page shows.
 
     Attributes:
@@ -49,28 +48,28 @@ class Shown:
     """
 
     text: Debrief
-    compared: tuple[Compared, ...]
+    compared: tuple[ScoreComparison, ...]
     share: str
     scores: str
 
 
-def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> Shown | None:
+def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> DebriefView | None:
     """What somebody is told at the end of an open study; None where they are paid, or have done nothing."""
     if enrolment.channel not in UNPAID or enrolment.outcome not in ("done", "nothing_left"):
         return None
     share = study.page(str(request.base_url))
     variant = None if study.play is None or enrolment.variant is None else study.play.variant(enrolment.variant)
-    task = None if variant is None else request.app.state.tasks.get(variant.task)
-    compared: tuple[Compared, ...] = ()
+    task = None if variant is None else services(request).tasks.get(variant.task)
+    compared: tuple[ScoreComparison, ...] = ()
     scores = ""
     if variant is not None and task is not None and task in compared_tasks(request):
         compared = _compared(request, study.id, variant, task, enrolment.participant_id)
         scores = f"/scores/{task.id}"
-    return Shown(study.debrief or Debrief((study.summary,)), compared, share, scores)
+    return DebriefView(study.debrief or Debrief((study.summary,)), compared, share, scores)
 
 
-def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[Compared, ...]:
-    service: Scores = request.app.state.scores
+def _compared(request: Request, study: str, variant: Variant, task: Task, person: int) -> tuple[ScoreComparison, ...]:
+    service = services(request).scores
     asked = [SCORE, *(name.partition(".")[0] for name in variant.treatment.statistics)]
     known = statistics_of(request, task)
     found = []
@@ -84,5 +83,5 @@ def _compared(request: Request, study: str, variant: Variant, task: Task, person
         if len(others) >= FEWEST_OTHERS:
             is_whole = all(float(value).is_integer() for value in (*others, own))
             plot = histogram(bins(others, [own], is_whole=is_whole), "people", own=own)
-        found.append(Compared(title, readable(own), standing(own, others, is_lower_better=is_lower_better), plot))
+        found.append(ScoreComparison(title, readable(own), standing(own, others, is_lower_better=is_lower_better), plot))
     return tuple(found)

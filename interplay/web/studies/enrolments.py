@@ -2,7 +2,7 @@
 into another site's frame.
 
 `enrolment_of(request)` is the door (`part_of` where it does not matter how the part ended); `working(request)` also refuses
-whoever may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
+people who may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
 frame them: asking for the enrolment is enough.
 """
 
@@ -20,10 +20,9 @@ from interplay.store import Enrolment
 from interplay.study import StudyError, tokens
 from interplay.study.definition import Study
 from interplay.study.enrolment import Facts, due_outcome, next_step
-from interplay.study.playing.visits import Visits
-from interplay.study.studies import Studies
-from interplay.web.refusals import refusal
-from interplay.web.security import allow
+from interplay.web.http.refusals import refusal
+from interplay.web.http.security import allow
+from interplay.web.services import services
 
 HEADER = "Interplay-Enrolment"
 PARAMETER = "enrolment"
@@ -31,13 +30,8 @@ PART_COOKIE = "interplay_part"
 _REMEMBERED_S = 24 * 3600
 
 
-def studies_of(request: HTTPConnection) -> Studies:
-    """The studies of this application."""
-    return request.app.state.studies
-
-
 def part_of(request: HTTPConnection) -> Enrolment | None:
-    """Whose part in which study this request belongs to, from memory: its `outcome` may be of before; None without a token.
+    """Whose part in which study this request belongs to, from memory: its `outcome` may be out of date; None without a token.
 
     Raises:
         HTTPException: 401, if the token is not this server's or its enrolment is gone.
@@ -46,14 +40,14 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
     if not token:
         return None
     try:
-        enrolment = studies_of(request).remembered(tokens.read(request.app.state.secret, token))
+        enrolment = services(request).studies.remembered(tokens.read(services(request).secret, token))
     except StudyError as error:
         raise HTTPException(401, str(error)) from None
     except LookupError:
         raise HTTPException(
             401, "this server does not have the study of this link\nOpen the study again from its start."
         ) from None
-    allow_framing(request, studies_of(request).version(enrolment.study_hash))
+    allow_framing(request, services(request).studies.version(enrolment.study_hash))
     return enrolment
 
 
@@ -72,7 +66,7 @@ def part_here(request: HTTPConnection) -> int | None:
     if not token:
         return None
     try:
-        return studies_of(request).remembered(tokens.read(request.app.state.secret, token)).participant_id
+        return services(request).studies.remembered(tokens.read(services(request).secret, token)).participant_id
     except (StudyError, LookupError):
         return None
 
@@ -80,12 +74,11 @@ def part_here(request: HTTPConnection) -> int | None:
 def enrolment_of(request: HTTPConnection) -> Enrolment | None:
     """The enrolment this request's token stands for, read now; None if it carries no token. Errors as `part_of`."""
     part = part_of(request)
-    return None if part is None else studies_of(request).enrolment(part.id)
+    return None if part is None else services(request).studies.enrolment(part.id)
 
 
 def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The token that stands for an enrolment, for addresses and headers."""
-    return tokens.make(request.app.state.secret, enrolment.id)
+    return tokens.make(services(request).secret, enrolment.id)
 
 
 def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolment, Facts] | None:
@@ -115,11 +108,6 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
     return _refuse(request, enrolment, 409, "ended", "your part in this study has ended; it takes no more answers")
 
 
-def visits_of(request: HTTPConnection) -> Visits:
-    """The visits of studies of play."""
-    return request.app.state.visits
-
-
 def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] | None:
     """The enrolment of this request, of somebody who may begin a game of this task in their study now, and what the study says
     about that game; None without a token.
@@ -127,16 +115,16 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
     One game at a time: what two games at once would count twice is paid for.
 
     Raises:
-        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs goes on.
+        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs is running.
     """
     part = working(request)
     if part is None:
         return None
     enrolment = part[0]
-    play = studies_of(request).version(enrolment.study_hash).play
+    play = services(request).studies.version(enrolment.study_hash).play
     if play is None:
         _refuse(request, enrolment, 409, "no_play", "nothing is played in this study")
-    visit = visits_of(request).get(enrolment)
+    visit = services(request).visits.get(enrolment)
     if visit.variant is None or visit.variant.task != task:
         _refuse(request, enrolment, 409, "another_task", "this study asks you to play something else; load the page again")
     if visit.is_playing or visit.is_waiting:
@@ -149,12 +137,8 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
 
 
 def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:
-    """Note that a seat belongs to a visit.
-
-    Raises:
-        HTTPException: 409, where they asked for two at once and have the other one.
-    """
-    if not visits_of(request).bind(enrolment, session_id):
+    """Note that a seat belongs to a visit (HTTPException: 409, where they asked for two at once and have the other one)."""
+    if not services(request).visits.bind(enrolment, session_id):
         _refuse_second_game(request, enrolment)
 
 
@@ -168,13 +152,12 @@ def _refuse(request: HTTPConnection, enrolment: Enrolment, status: int, code: st
 
 
 def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
-    """What decides an enrolment's next step, read now."""
-    return studies_of(request).facts(enrolment)
+    return services(request).studies.facts(enrolment)
 
 
 def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
-    """End somebody's part if by these facts they have given all answers or cannot go on; otherwise leave it."""
-    return studies_of(request).finish_if_due(enrolment, facts)
+    """End somebody's part if by these facts they have given all answers or cannot continue; otherwise leave it."""
+    return services(request).studies.finish_if_due(enrolment, facts)
 
 
 def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
@@ -183,8 +166,7 @@ def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
 
 
 def next_address_of(request: HTTPConnection, study: str, enrolment_id: str) -> str:
-    """The same, by the ids of study and enrolment."""
-    return f"/studies/{study}/next?{PARAMETER}={tokens.make(request.app.state.secret, enrolment_id)}"
+    return f"/studies/{study}/next?{PARAMETER}={tokens.make(services(request).secret, enrolment_id)}"
 
 
 def end_address(request: HTTPConnection, enrolment: Enrolment) -> str:

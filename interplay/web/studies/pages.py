@@ -15,10 +15,11 @@ from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
 from interplay.study.incentives import Requirement
 from interplay.study.incentives.words import amount
-from interplay.study.playing.variants import PlayPart
+from interplay.study.play.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates
-from interplay.web.studies.enrolments import allow_framing, enrolment_of, studies_of
+from interplay.web.services import services
+from interplay.web.studies.enrolments import allow_framing, enrolment_of
 
 NOBODY_ELSES = {"Cache-Control": "no-store"}
 """Headers of pages that are nobody else's to keep."""
@@ -30,7 +31,7 @@ def in_words(requirement: Requirement, value: float) -> str:
 
 
 def platforms(channels: Iterable[str]) -> str:
-    """The platforms among channels, as people read them; empty if there is none."""
+    """The platforms among channels, as people read them; empty without any."""
     return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
 
 
@@ -38,7 +39,6 @@ templates.env.filters["platforms"] = platforms
 
 
 def asked(requirement: Requirement) -> str:
-    """What is asked for: `at least 62 %`."""
     return f"at least {in_words(requirement, requirement.required)}"
 
 
@@ -68,12 +68,8 @@ def page(request: Request, name: str, status: int = 200, /, **context: Any) -> R
 
 
 def opened_study(request: Request, study: str) -> OpenedStudy:
-    """A study that was opened here.
-
-    Raises:
-        NotFoundError: With the nearest id of an open study.
-    """
-    opened = studies_of(request).get(study, only_open=True)
+    """A study that was opened here (NotFoundError with the nearest id of an open study)."""
+    opened = services(request).studies.get(study, only_open=True)
     allow_framing(request, opened.study)
     return opened
 
@@ -82,7 +78,6 @@ Opened = Annotated[OpenedStudy, Depends(opened_study)]
 
 
 def own_enrolment(request: Request, study: str) -> Enrolment:
-    """The enrolment of this request, in the study its address names."""
     enrolment = enrolment_of(request)
     if enrolment is None or enrolment.study != study:
         raise HTTPException(401, "this page needs your personal link to the study\nOpen the study again from its start.")

@@ -10,31 +10,29 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from interplay.play.games.state import State
-from interplay.play.server import PlayServer
 from interplay.store import Enrolment
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
 from interplay.study.incentives import Progress
-from interplay.study.playing.games import PlayedVisit
-from interplay.web.forms import FormFields, see_other
+from interplay.study.play.games import PlayedVisit
+from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_page
 from interplay.web.rendering import find_task
+from interplay.web.services import services
 from interplay.web.studies.enrolments import (
     PARAMETER,
     end_address,
     facts_of,
     next_address,
     remember_part,
-    studies_of,
     token_of,
-    visits_of,
 )
 from interplay.web.studies.pages import NOBODY_ELSES, Enrolled, in_words, page
 
 router = APIRouter(include_in_schema=False)
 
 _RULE = ("statistic", "out_of", "required", "scope")
-"""What a page needs of a requirement to show it while a game goes on."""
+"""What a page needs of a requirement to show it during a game."""
 
 
 @router.get("/studies/{study}/play")
@@ -42,11 +40,11 @@ def play(request: Request, enrolment: Enrolled) -> Response:
     """The game of this visit; before there is one, the cards to choose from."""
     if next_step(facts_of(request, enrolment)) != "work":
         return see_other(next_address(request, enrolment))
-    version = studies_of(request).version(enrolment.study_hash)
+    version = services(request).studies.version(enrolment.study_hash)
     if version.play is None:
         return see_other(next_address(request, enrolment))
-    variant = visits_of(request).give(enrolment, open_seats=_open_seats(request, enrolment))
-    if variant is None and version.play.choice == "chosen" and (offered := visits_of(request).offered(enrolment)):
+    variant = services(request).visits.give(enrolment, open_seats=_open_seats(request, enrolment))
+    if variant is None and version.play.choice == "chosen" and (offered := services(request).visits.offered(enrolment)):
         cards = [(one, find_task(request, one.task)) for one in offered]
         is_paid = enrolment.channel not in UNPAID and version.pay is not None
         return page(
@@ -80,7 +78,7 @@ def play(request: Request, enrolment: Enrolled) -> Response:
 def choose(request: Request, enrolment: Enrolled, form: FormFields) -> Response:
     """Take one of the cards, once."""
     if next_step(facts_of(request, enrolment)) == "work":
-        visits_of(request).give(enrolment, chosen=form.get("variant", ""), open_seats=_open_seats(request, enrolment))
+        services(request).visits.give(enrolment, chosen=form.get("variant", ""), open_seats=_open_seats(request, enrolment))
     return see_other(next_address(request, enrolment))
 
 
@@ -91,9 +89,8 @@ def progress(request: Request, enrolment: Enrolled) -> dict[str, Any]:
 
 
 def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
-    """How far a visit is, as pages and their scripts show it."""
-    version = studies_of(request).version(enrolment.study_hash)
-    visit: PlayedVisit = visits_of(request).get(enrolment)
+    version = services(request).studies.version(enrolment.study_hash)
+    visit: PlayedVisit = services(request).visits.get(enrolment)
     earned = visit.earned
     treatment = None if visit.variant is None else visit.variant.treatment
     bonus = None if treatment is None else treatment.bonus
@@ -113,7 +110,7 @@ def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
         "cents": 0 if earned is None else earned.cents,
         "currency": "" if treatment is None else treatment.currency,
         "has_waited": visit.has_waited,
-        "has_questions": visits_of(request).form(enrolment) is not None,
+        "has_questions": services(request).visits.form(enrolment) is not None,
         "waiting_cents": 0 if version.play is None else version.play.waiting.pay_cents,
         "next": next_address(request, enrolment),
         "leave": f"/studies/{enrolment.study}/leave?{urlencode({PARAMETER: token_of(request, enrolment)})}",
@@ -130,16 +127,15 @@ def _shown(one: Progress) -> dict[str, Any]:
 
 def has_game(request: Request, enrolment: Enrolment) -> bool:
     """Whether this person has something to play, or can choose or be given it, now."""
-    visits = visits_of(request)
-    version = studies_of(request).version(enrolment.study_hash)
+    visits = services(request).visits
+    version = services(request).studies.version(enrolment.study_hash)
     if version.play is not None and version.play.choice == "chosen" and visits.get(enrolment).variant is None:
         return bool(visits.offered(enrolment))
     return visits.give(enrolment, open_seats=_open_seats(request, enrolment)) is not None
 
 
 def _open_seats(request: Request, enrolment: Enrolment) -> Counter[str]:
-    """Variant -> seats in its games in which somebody is there and waits for a player."""
-    server: PlayServer | None = request.app.state.play
+    server = services(request).play
     seats: Counter[str] = Counter()
     for game in [] if server is None else server.games:
         if game.study is not None and game.study.study == enrolment.study and game.is_waited_in and game.state is State.WAITING:

@@ -17,16 +17,17 @@ from interplay.explore import views
 from interplay.explore.instance import Instance, parse
 from interplay.explore.results.references import recorded_proof
 from interplay.explore.rules import in_words
-from interplay.play.background.films import NOW, SOON, Films
+from interplay.play.background.films import NOW, SOON
 from interplay.record import Archive
 from interplay.store import Enrolment
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
-from interplay.study.reviewing.part import QUESTIONS
-from interplay.study.reviewing.reviews import NO, VERDICT, YES, Reviews, Served
-from interplay.web.forms import FormFields, see_other, sentence
+from interplay.study.review.part import QUESTIONS
+from interplay.study.review.reviews import NO, VERDICT, YES, Served
 from interplay.web.graphs import graph
-from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, studies_of, token_of
+from interplay.web.http.forms import FormFields, see_other, sentence
+from interplay.web.services import services
+from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, token_of
 from interplay.web.studies.pages import Enrolled, page
 from interplay.web.videos import video_response
 
@@ -39,17 +40,15 @@ _KEEP = {"Cache-Control": "private, max-age=3600"}
 FILM_WAIT_S = 1.0
 
 
-def reviews_of(request: Request) -> Reviews:
-    """The reviews of this application."""
-    return request.app.state.reviews
-
-
 @router.get("/studies/{study}/review")
 def review(request: Request, enrolment: Enrolled) -> Response:
     """The instance that this person reviews now."""
-    if next_step(facts_of(request, enrolment)) != "work" or studies_of(request).version(enrolment.study_hash).review is None:
+    if (
+        next_step(facts_of(request, enrolment)) != "work"
+        or services(request).studies.version(enrolment.study_hash).review is None
+    ):
         return see_other(next_address(request, enrolment))
-    served = reviews_of(request).serve(enrolment)
+    served = services(request).reviews.serve(enrolment)
     return see_other(end_address(request, enrolment)) if served is None else _page(request, enrolment, served, _before(served))
 
 
@@ -69,7 +68,7 @@ def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields)
     if served is None:
         return see_other(next_address(request, enrolment))
     try:
-        reviews_of(request).answer(enrolment, place, given)
+        services(request).reviews.answer(enrolment, place, given)
     except FormError as error:
         return _page(request, enrolment, served, given, sentence(str(error)))
     return see_other(next_address(request, enrolment))
@@ -83,20 +82,20 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
     from interplay.explore.make import sandbox
 
-    return FileResponse(sandbox.picture_of(request.app.state.archive.root, instance, _VIEWS[view]), headers=_KEEP)
+    return FileResponse(sandbox.picture_of(services(request).archive.root, instance, _VIEWS[view]), headers=_KEEP)
 
 
 @router.get("/studies/{study}/review/{place}/proof.mp4")
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     """The film of the proof; 202 while the server makes it."""
     served = _shown(request, enrolment, place)
-    archive: Archive = request.app.state.archive
+    archive = services(request).archive
     episode, _ = _proof_of(archive, served)
     if episode is None:
         raise HTTPException(404, "there is no recorded proof of this task on this server")
     path = archive.video_path(episode)
     if not path.exists():
-        films: Films = request.app.state.films
+        films = services(request).films
         films.wanted(episode, NOW)
         progress = films.wait(episode, FILM_WAIT_S)
         if progress.state == "failed":
@@ -114,19 +113,15 @@ def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None
     """
     if next_step(facts_of(request, enrolment)) != "work":
         return None
-    is_review = studies_of(request).version(enrolment.study_hash).review is not None
-    served = reviews_of(request).get(enrolment, place) if is_review else None
+    is_review = services(request).studies.version(enrolment.study_hash).review is not None
+    served = services(request).reviews.get(enrolment, place) if is_review else None
     if served is None:
         raise HTTPException(404, "you have not been shown a task at this place of your visit")
     return served
 
 
 def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
-    """What they may see pictures and the film of.
-
-    Raises:
-        HTTPException: 403 if they review no more, 404 where they saw nothing.
-    """
+    """What they may see pictures and the film of (HTTPException: 403 if they review no more, 404 where they saw nothing)."""
     served = _served(request, enrolment, place)
     if served is None:
         raise HTTPException(403, "this visit shows no more tasks; continue the study to see why")
@@ -134,7 +129,6 @@ def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
 
 
 def _before(served: Served) -> dict[str, str]:
-    """What they answered before, as the form has it."""
     if served.answers is None:
         return {}
     words = {name: YES if yes else NO for name, yes in served.answers.items()}
@@ -157,12 +151,12 @@ def _proof_of(archive: Archive, served: Served) -> tuple[str | None, Mapping[str
 def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[str, str], problem: str = "") -> Response:
     from interplay.explore.make import sandbox
 
-    study, facts = studies_of(request).version(enrolment.study_hash), facts_of(request, enrolment)
-    archive: Archive = request.app.state.archive
+    study, facts = services(request).studies.version(enrolment.study_hash), facts_of(request, enrolment)
+    archive = services(request).archive
     instance = _instance(served)
     episode, ticks = _proof_of(archive, served)
     if episode is not None and not archive.video_path(episode).exists():
-        request.app.state.films.wanted(episode, SOON)
+        services(request).films.wanted(episode, SOON)
     query = urlencode({PARAMETER: token_of(request, enrolment)})
     shown = [(name, _VIEW_WORDS.get(view, f"From the {view}")) for name, view in _VIEWS.items()]
     return page(

@@ -1,4 +1,4 @@
-"""The way through a study of somebody who agreed: the quiz, to the work, and to the end. Every page needs their token."""
+"""The way through a study of people who agreed: quiz, work, questions about partners, end. Every page needs their token."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from interplay.store.participants import judge_name
 from interplay.study import Arrival, QuizAnswerError
 from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
-from interplay.study.quiz_part import QuizPart
-from interplay.study.raffle_entries import AddressError
-from interplay.web.forms import FormPairs, see_other, sentence
+from interplay.study.errors import FormError
+from interplay.study.money.raffle import AddressError
+from interplay.study.questionnaires.forms import Form
+from interplay.study.quizzes.part import QuizPart
+from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
+from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
 from interplay.web.studies.enrolments import (
     PARAMETER,
@@ -28,9 +31,7 @@ from interplay.web.studies.enrolments import (
     facts_of,
     finish_if_due,
     next_address,
-    studies_of,
     token_of,
-    visits_of,
 )
 from interplay.web.studies.pages import Enrolled, Opened, end_page, page
 from interplay.web.studies.play import has_game, progress_of
@@ -80,7 +81,7 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
         problem += "Tick what is right, or submit again to hand in an empty quiz."
         return _quiz_page(request, enrolment, status=422, problem=problem, ask_empty=HAND_IN_EMPTY)
     try:
-        is_taken = studies_of(request).take_quiz(enrolment, ticked)
+        is_taken = services(request).studies.take_quiz(enrolment, ticked)
     except QuizAnswerError as error:
         return _quiz_page(request, enrolment, status=422, problem=str(error).partition("\n")[0])
     if not is_taken:
@@ -95,7 +96,11 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
     """How the last attempt went, and what comes next; not which boxes were right."""
-    study, attempts, part = _study_of(request, enrolment), studies_of(request).attempts(enrolment), _quiz_of(request, enrolment)
+    study, attempts, part = (
+        _study_of(request, enrolment),
+        services(request).studies.attempts(enrolment),
+        _quiz_of(request, enrolment),
+    )
     if not attempts or part is None or next_step(facts_of(request, enrolment)) == "end":
         return see_other(next_address(request, enrolment))
     return page(
@@ -108,7 +113,7 @@ def quiz_result(request: Request, enrolment: Enrolled) -> Response:
 def _quiz_page(
     request: Request, enrolment: Enrolment, *, status: int = 200, problem: str = "", ask_empty: str = ""
 ) -> Response:
-    study, num_attempts = _study_of(request, enrolment), len(studies_of(request).attempts(enrolment))
+    study, num_attempts = _study_of(request, enrolment), len(services(request).studies.attempts(enrolment))
     part = _quiz_of(request, enrolment)
     assert part is not None
     return page(
@@ -133,7 +138,7 @@ def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
 @router.head("/studies/{study}/examples/{number}.mp4")
 def example(request: Request, opened: Opened, number: int) -> Response:
     """A video that shows what to look for; ranges are answered."""
-    study, archive = opened.study, request.app.state.archive
+    study, archive = opened.study, services(request).archive
     shown = study.examples[number] if 0 <= number < len(study.examples) else None
     path = None
     if shown is not None and shown.episode:
@@ -184,12 +189,12 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
     departure = channel.departure(arrived, enrolment.outcome, results)  # type: ignore[arg-type]
     visit = None if study.play is None else progress_of(request, enrolment)
     debrief = debrief_of(request, study, enrolment)
-    part, attempts = _quiz_of(request, enrolment), studies_of(request).attempts(enrolment)
+    part, attempts = _quiz_of(request, enrolment), services(request).studies.attempts(enrolment)
     failed = part is not None and enrolment.outcome == "screened_out" and bool(attempts) and not attempts[-1].passed
-    may_enter = request.app.state.raffle_entries.may_enter(enrolment)
+    may_enter = services(request).raffle_entries.may_enter(enrolment)
     return end_page(
         request, study, departure, enrolment.outcome, visit=visit, channel=enrolment.channel, debrief=debrief,
-        status=status, may_enter=may_enter, revealed=visits_of(request).revealed(enrolment),
+        status=status, may_enter=may_enter, revealed=services(request).visits.revealed(enrolment),
         has_entered=enrolment.has_entered_raffle, problem=problem, address=address,
         attempt=attempts[-1] if failed else None, quiz=None if part is None else part.quiz,
         **_tokens(request, enrolment),
@@ -201,7 +206,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
     """Leave an address for the raffle, apart from everything else."""
     address = dict(form).get("address", "")
     try:
-        request.app.state.raffle_entries.enter(enrolment, address)
+        services(request).raffle_entries.enter(enrolment, address)
     except AddressError as error:
         return _end(request, enrolment, problem=sentence(str(error)), address=address[:300], status=422)
     return see_other(end_address(request, enrolment))
@@ -218,11 +223,11 @@ def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
     if next_step(facts) == "work":
         if facts.is_playing and ("without_it", "1") not in form:
             return see_other(end_address(request, enrolment))
-        is_play = _study_of(request, enrolment).play is not None  # answers given in a version of before finish no visit of play
+        is_play = _study_of(request, enrolment).play is not None  # answers given in an earlier version finish no visit of play
         if facts.is_complete if is_play else (facts.num_wanted is None and facts.num_answers):
-            studies_of(request).finish(enrolment, "done")
+            services(request).studies.finish(enrolment, "done")
         elif not _has_work(request, enrolment):
-            studies_of(request).finish(enrolment, "nothing_left")
+            services(request).studies.finish(enrolment, "nothing_left")
     return see_other(end_address(request, enrolment))
 
 
@@ -231,12 +236,12 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
     if _study_of(request, enrolment).play is not None:
         return has_game(request, enrolment)
     if _study_of(request, enrolment).review is not None:
-        return request.app.state.reviews.serve(enrolment) is not None
+        return services(request).reviews.serve(enrolment) is not None
     try:
-        request.app.state.judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
+        services(request).judging.serve(judge_name(enrolment.participant_id), study=enrolment.study)
     except JudgingError:
         return False
-    except RulesError as error:  # whoever is inside may go home while the rules are mended
+    except RulesError as error:  # current participants may leave while the rules are mended
         log.error("%s", error)
         return False
     return True
@@ -258,21 +263,47 @@ def leave(request: Request, enrolment: Enrolled) -> Response:
     """Withdraw: nothing more is asked, and the match that was open goes to others. Who has waited long enough for a partner is
     paid for that."""
     if next_step(facts_of(request, enrolment)) != "end":
-        studies_of(request).leave(enrolment)
+        services(request).studies.leave(enrolment)
     return see_other(end_address(request, enrolment))
 
 
 def _quiz_of(request: Request, enrolment: Enrolment) -> QuizPart | None:
-    """The quiz that somebody is asked."""
-    return studies_of(request).quiz_of(enrolment)
+    return services(request).studies.quiz_of(enrolment)
 
 
 def _study_of(request: Request, enrolment: Enrolment) -> Study:
-    """The version of the study somebody agreed to."""
-    return studies_of(request).version(enrolment.study_hash)
+    return services(request).studies.version(enrolment.study_hash)
 
 
 def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
-    """What pages of an enrolled person put into their addresses."""
     token = token_of(request, enrolment)
     return {"token": token, "query": urlencode({PARAMETER: token})}
+
+
+@router.get("/studies/{study}/questions")
+def questions(request: Request, enrolment: Enrolled) -> Response:
+    """The form that is due; participants who have nothing to answer continue."""
+    form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
+    return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
+
+
+@router.post("/studies/{study}/questions")
+def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
+    """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
+    try:
+        services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
+    except FormError as error:
+        if (form := services(request).visits.form(enrolment)) is not None:
+            return _form_page(request, enrolment, form, given, str(error))
+    if FINISHING in request.query_params:
+        return finish_early(request, enrolment, [])
+    return see_other(next_address(request, enrolment))
+
+
+def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[str, str], problem: str = "") -> Response:
+    study = services(request).studies.version(enrolment.study_hash)
+    return page(
+        request, "study_questions.html", 422 if problem else 200,
+        study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),
+        is_finishing=FINISHING in request.query_params, is_blind=study.play is not None and study.play.is_blind,
+    )  # fmt: skip

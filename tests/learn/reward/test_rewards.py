@@ -22,7 +22,7 @@ from interplay.learn.reward.model import log_odds
 from interplay.learn.reward.pairs import DRAW, FIRST, JUDGES, SECOND, answered_pairs, pair_of, split
 from interplay.learn.reward.storage import RewardError, load_reward, relabelled
 from interplay.learn.settings import RewardConfig
-from interplay.store import bans
+from interplay.store.judging import bans
 from interplay.tasks import find
 
 CONFIG = RewardConfig(task=TASK, observation="state", hidden=(16,), members=2, samples=8, updates=250, threads=1)

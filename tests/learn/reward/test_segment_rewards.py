@@ -15,14 +15,16 @@ from bench.rewards import LIGHT, TASK, SegmentJudges, study_of_segments
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.errors import NotFoundError
-from interplay.judge.segments.choosing import disagreement
+from interplay.judge.segments.selection import disagreement
 from interplay.learn import load
 from interplay.learn.config import RunError
 from interplay.learn.reward.fitting import fit
 from interplay.learn.reward.pairs import DRAW, FIRST, SECOND, asked_segments
 from interplay.learn.settings import RewardConfig
-from interplay.store import Match, bans, studies
+from interplay.store import Match
 from interplay.store import judging as store
+from interplay.store.judging import bans
+from interplay.store.study import studies
 from interplay.tasks import find
 
 pytestmark = pytest.mark.long_proof

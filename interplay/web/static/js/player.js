@@ -600,12 +600,11 @@ class Player {
     const box = this.root.querySelector("[data-end-place]");
     box?.replaceChildren(); // the place after the game before
     for (let looked = 0; box && looked < PLACE_LOOKS && this.state === "ended"; looked++) {
-      const response = await fetch(`/scores/${this.task.id}`).catch(() => null);
-      if (!response?.ok) return;
-      const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const place = page.querySelector(".own-score .counts"), isChecking = page.querySelector(".class-scores [role=status]");
-      if (place && isChecking) box.textContent ||= "The high scores are being checked.";
-      else if (place) box.replaceChildren(place);
+      const scores = await api(`/api/scores/${this.task.id}`).catch(() => null);
+      if (!scores) return;
+      const isChecking = scores.num_unchecked > 0;
+      if (scores.own && isChecking) box.textContent ||= "The high scores are being checked.";
+      else if (scores.own) box.replaceChildren(placeAmongScores(scores));
       if (!isChecking) return;
       await new Promise((then) => setTimeout(then, PLACE_EVERY_MS));
     }
@@ -1242,6 +1241,21 @@ function agentsWanted() {
     if (agent) wanted[name] = agent;
   }
   return wanted;
+}
+
+/** The player's best value and place as the page of high scores has them. @param {{title: string, own: {value: string, rank: number, others: number}}} scores */
+function placeAmongScores({ title, own }) {
+  const list = document.createElement("dl");
+  list.className = "counts";
+  for (const [name, value, after] of [[`your best ${title.toLowerCase()}`, own.value, ""], ["your place", `${own.rank} `, `of ${own.others + 1}`]]) {
+    const row = document.createElement("div"), term = document.createElement("dt"), words = document.createElement("dd");
+    term.textContent = name;
+    words.append(value);
+    if (after) words.append(Object.assign(document.createElement("span"), { className: "small soft", textContent: after }));
+    row.append(term, words);
+    list.append(row);
+  }
+  return list;
 }
 
 /** A score as people read it: with two decimals at most. @param {number} score */

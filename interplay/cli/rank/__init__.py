@@ -1,0 +1,204 @@
+"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from interplay.cli.common import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    JsonOption,
+    SeedOption,
+    choose_seed,
+    emit,
+    open_archive,
+    place_options,
+    progress,
+    progress_bar,
+    progress_console,
+    working,
+)
+from interplay.errors import InterplayError, unknown_name
+from interplay.rank import Comparison, read_answers
+
+if TYPE_CHECKING:
+    from interplay.rank.agreement import Judgement
+    from interplay.rank.leaderboards import Boards, Resampling
+    from interplay.rank.ranking import Options
+
+app = typer.Typer(add_completion=False)
+
+
+class NoAnswersError(InterplayError):
+    """Nothing to rank where the command looked."""
+
+
+class MethodName(StrEnum):
+    """Ways to rank."""
+
+    trueskill = "trueskill"
+    bradley_terry = "bradley-terry"
+    davidson = "davidson"
+
+
+class UnitName(StrEnum):
+    """What a bootstrap draws."""
+
+    answers = "answers"
+    judges = "judges"
+
+
+class _Extras(NamedTuple):
+    """Which analyses are asked for beside the leaderboard."""
+
+    matrix: bool
+    agreement: bool
+    bias: bool
+    transitivity: bool
+
+
+@app.command()
+def rank(
+    task: Annotated[str | None, typer.Option("--task", help="Only answers about this task.")] = None,
+    answers: Annotated[
+        Path | None,
+        typer.Option("--answers", help="Read a CSV instead of the database: left,right,outcome and optional task,judge,time."),
+    ] = None,
+    partners: Annotated[
+        str | None,
+        typer.Option(
+            "--partners",
+            metavar="QUESTION",
+            help="Rank partners by this question about two just met in studies of play, such as prefer.",
+        ),
+    ] = None,
+    method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName.trueskill,
+    bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
+    resample: Annotated[UnitName, typer.Option("--resample", help="Unit that is resampled.")] = UnitName.answers,
+    level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
+    normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
+    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha, question by question.")] = False,
+    bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
+    transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
+    data: DataOption = DEFAULT_DATA,
+    database: DatabaseOption = None,
+    seed: SeedOption = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the leaderboards as CSV on standard output.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or another method's.
+
+    Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
+    """
+    extras = _Extras(matrix, agreement, bias, transitivity)
+    _check(as_csv, as_json, extras, level)
+    if partners is not None and (answers is not None or agreement or bias):
+        raise typer.BadParameter("--partners reads its answers from the database, and goes without --agreement and --bias")
+    comparisons = _from_file(answers) if answers is not None else _from_database(data, database, partners)
+    source = str(answers) if answers is not None else database or str(data)
+    known = {comparison.task for comparison in comparisons}
+    if task is not None and task not in known:
+        if answers is not None and known == {""}:
+            raise NoAnswersError(f"{answers} has no column 'task', so no answer is about {task!r}\nLeave --task out.")
+        from interplay.tasks import builtin_suites, index
+
+        if answers is None and task in index(builtin_suites()):
+            place = place_options(data, database)
+            raise NoAnswersError(
+                f"no answer about {task} counts yet\nLet people compare its agents at /judge:  interplay serve{place}"
+            )
+        raise unknown_name("task", task, known, hint=f"Only tasks with answers in {source} can be ranked.")
+    if task is not None:
+        comparisons = [comparison for comparison in comparisons if comparison.task == task]
+    if normalised and len(known if task is None else {task}) < 2:
+        raise InterplayError(
+            "--normalised is a mean over tasks, and there are answers about fewer than two\n"
+            "Leave it out: in one task mu says the same."
+        )
+    from interplay.rank.leaderboards import Resampling
+    from interplay.rank.ranking import Options
+
+    options = Options()
+    if seed is None and (bootstrap or transitivity):
+        seed = choose_seed(None)
+        progress_console.print(f"seed {seed}", highlight=False)
+    draws = Resampling(bootstrap, resample.value, level, seed or 0) if bootstrap else None
+    result = _rank(comparisons, method, options, draws)
+    from interplay.cli.rank import document as documents
+
+    if as_csv:
+        documents.print_csv(result, task, normalised)
+        return
+    with working("comparing answers"):
+        judgements = _judgements(answers, data, database, task) if agreement or bias else []
+        document = documents.leaderboards(result, task, method.value, draws, normalised=normalised)
+        if extras.matrix:
+            document["probabilities"] = documents.probabilities(result.overall, options)
+        if extras.agreement:
+            document["agreement"] = documents.agreement_by_question(judgements, draws)
+        if extras.bias:
+            document["bias"] = documents.bias(judgements)
+        if extras.transitivity:
+            document["transitivity"] = documents.triads(result.overall, seed or 0)
+    from interplay.cli.rank.tables import text
+
+    emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
+
+
+def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:
+    if as_csv and as_json:
+        raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
+    if as_csv and any(extras):
+        idle = " ".join(f"--{name}" for name, wanted in extras._asdict().items() if wanted)
+        raise typer.BadParameter(f"--csv prints leaderboards only; for {idle} give --json instead")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
+
+
+def _from_file(path: Path) -> list[Comparison]:
+    with progress_bar(f"reading {path.name}") as report:
+        return read_answers(path, on_progress=report)
+
+
+def _from_database(data: Path, database: str | None, partners: str | None) -> list[Comparison]:
+    """Every answer of the log that counts; or those to a question about partners."""
+    if database is None and not (data / "interplay.db").exists():
+        raise NoAnswersError(
+            f"no answers in {data}: it holds no interplay.db\n"
+            "Name the folder with --data, rank a file with --answers, or begin with:  interplay demo --fast"
+        )
+    from interplay.judge.ratings.answers import comparisons, partner_comparisons
+
+    with working("reading answers"), closing(open_archive(data, database, must_exist=True)) as archive:
+        return comparisons(archive.database) if partners is None else partner_comparisons(archive.database, partners)
+
+
+def _judgements(answers: Path | None, data: Path, database: str | None, task: str | None) -> list[Judgement]:
+    from interplay.rank.answers_file import read_judgements
+
+    if answers is not None:
+        return [judgement for judgement in read_judgements(answers) if task is None or judgement.task == task]
+    from interplay.judge.ratings.answers import judgements
+
+    with closing(open_archive(data, database, must_exist=True)) as archive:
+        return judgements(archive.database, task)
+
+
+def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:
+    from interplay.rank.leaderboards import boards
+
+    with ExitStack() as stack:
+        report: Callable[[float], None] | None = None
+        if draws is not None:
+            bar = stack.enter_context(progress(counts=False))
+            job = bar.add_task(f"drawing {draws.unit} {draws.num_resamples:,} times", total=1.0)
+            report = lambda share: bar.advance(job, share)  # noqa: E731
+        return boards(comparisons, method.value, options, resampling=draws, on_progress=report)

@@ -1,0 +1,201 @@
+"""What `interplay rank` shows to people: the same document as with `--json`, as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from interplay.cli.common import table
+from interplay.wording import amount
+
+if TYPE_CHECKING:
+    from interplay.rank.leaderboards import Boards
+
+_LEGEND = {
+    "trueskill": "Agents are sorted by mu - 3 sigma, a skill they have with near certainty.",
+    "bradley-terry": "Agents are sorted by log strength; 1 more means odds of 2.7 to 1. A tie is half a win for either.",
+    "davidson": "Agents are sorted by log strength; 1 more means odds of 2.7 to 1 where neither ties.",
+}
+
+
+def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
+    from rich.console import Group
+
+    if document["num_answers"] == 0:
+        return "No answers yet.\nCompare some videos:  interplay serve, then open http://127.0.0.1:8000/judge"
+    method, several = document["method"], "tasks" in document
+    names = sorted(result.tasks)
+    title = task or ("all tasks" if several else (names[0] if names else "") or None)
+    parts: list[Any] = [_board(document, title, method)]
+    if several:
+        for name, board in document["tasks"].items():
+            parts += ["", _board(board, name or "(no task named)", method)]
+    if "normalised" in document:
+        parts += ["", "mean over the tasks of mu's z-score in each", _normalised(document["normalised"])]
+    if "probabilities" in document:
+        parts += ["", *_matrices(document["probabilities"])]
+    if "agreement" in document:
+        parts += [
+            "",
+            "agreement of judges (Krippendorff's alpha: 1 is perfect, 0 is chance)",
+            _agreement(document["agreement"]),
+        ]
+    if "bias" in document:
+        parts += ["", *_bias(document["bias"])]
+    if "transitivity" in document:
+        parts += ["", _transitivity(document["transitivity"])]
+    parts += ["", _LEGEND[method]]
+    if "bootstrap" in document:
+        draws = document["bootstrap"]
+        what = f"{draws['num_resamples']:,} resamples of {draws['unit']} (seed {draws['seed']})"
+        boards = [document, *document.get("tasks", {}).values()]
+        empty = any("score_low" not in row for board in boards for row in board["leaderboard"])
+        why = (
+            f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
+            if empty
+            else ""
+        )
+        parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why}")
+    parts += [f"Note: {note}." for note in document.get("notes", ())]
+    return Group(*parts)
+
+
+def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
+    is_skill = method == "trueskill"
+    rows = board["leaderboard"]
+    has_interval = any("score_low" in row for row in rows)
+    has_groups = any(row["group"] > 1 for row in rows)
+    headers = [*(["#group"] if has_groups else []), "#rank", "agent"]
+    headers += ["#mu", "#sigma", "#mu - 3 sigma"] if is_skill else ["#log strength", "#std. error"]
+    headers += ["#score interval", "#rank interval"] if has_interval else []
+    headers += ["#won", "#drew", "#lost", "#answers"]
+    cells = []
+    for row in rows:
+        line = [row["rank"], row["agent"], f"{row['mu']:.3f}", f"{row['sigma']:.3f}"]
+        line += [f"{row['score']:.3f}"] if is_skill else []
+        line += _interval(row) if has_interval else []
+        line = [row["group"], *line] if has_groups else line
+        cells.append([*line, row["won"], row["drew"], row["lost"], row["num_answers"]])
+    num = board["num_answers"]
+    answers = amount(num, "answer")
+    return table(headers, cells, title=f"{title}: {answers}" if title else answers)
+
+
+def _interval(row: dict[str, Any]) -> list[str]:
+    """Both intervals; none where the answers leave nothing to draw anew."""
+    if "score_low" not in row:
+        return ["", ""]
+    return [f"{row['score_low']:.2f} to {row['score_high']:.2f}", f"{row['rank_low']} to {row['rank_high']}"]
+
+
+def _normalised(rows: list[dict[str, Any]]) -> Any:
+    has_interval = any("score_low" in row for row in rows)
+    headers = ["#rank", "agent", "#normalised", "#std. error"]
+    headers += [*(["#interval", "#rank interval"] if has_interval else []), "#tasks"]
+    cells = [
+        [
+            row["rank"],
+            row["agent"],
+            f"{row['score']:.3f}",
+            f"{row['sigma']:.3f}",
+            *(_interval(row) if has_interval else []),
+            row["num_tasks"],
+        ]
+        for row in rows
+    ]
+    return table(headers, cells)
+
+
+def _matrices(document: dict[str, Any]) -> list[Any]:
+    """Both matrices in per cent, columns named by rank."""
+    parts: list[Any] = []
+    for name, title in (
+        ("beats", "chance in % that the row's agent beats the column's next time (draws left out)"),
+        ("above", f"chance in % that the row's agent is above the column's (by {document['above_by']})"),
+    ):
+        headers = ["agent", *(f"#{number}" for number in range(1, len(document["agents"]) + 1))]
+        cells = [
+            [f"{number} {agent}", *("" if other == number - 1 else _chance(p) for other, p in enumerate(row))]
+            for number, (agent, row) in enumerate(zip(document["agents"], document[name], strict=True), start=1)
+        ]
+        parts += [title, table(headers, cells), ""]
+    return parts[:-1]
+
+
+def _agreement(document: dict[str, Any]) -> Any:
+    headers = ["question", "#alpha", "#interval", "#ordinal alpha", "#units", "#judges"]
+    cells = []
+    for question, metrics in document.items():
+        nominal, ordinal = metrics["nominal"], metrics["ordinal"]
+        interval = "" if nominal["low"] is None else f"{nominal['low']:.3f} to {nominal['high']:.3f}"
+        cells.append(
+            [
+                question,
+                _number(nominal["alpha"]),
+                interval,
+                _number(ordinal["alpha"]),
+                nominal["num_units"],
+                nominal["num_judges"],
+            ]
+        )
+    return table(headers, cells)
+
+
+def _bias(document: dict[str, Any]) -> list[Any]:
+    side, length = document["side"], document["length"]
+    lines = [
+        f"left share of decided answers: {_share(side['left'])}; exact p against one half: {side['p']:.3g}",
+        f"share of draws: {_share(side['draws'])}",
+    ]
+    if length["h"] is None:
+        lines.append("length of reasons by outcome: not enough reasons of known length")
+    else:
+        medians = ", ".join(f"{name} {value:.0f}" for name, value in length["median_chars"].items() if value is not None)
+        lines.append(f"median characters of reasons: {medians}; p that length and outcome are unrelated: {length['p']:.3g}")
+    cells = [
+        [
+            row["judge"],
+            row["num_answers"],
+            _percent(row["left"]["share"]),
+            _percent(row["draws"]["share"]),
+            _percent(row["agreement"]["share"]),
+            row["agreement"]["num"],
+            "" if row["median_duration_s"] is None else f"{row['median_duration_s']:.0f}",
+        ]
+        for row in document["judges"]
+    ]
+    headers = ["judge", "#answers", "#left %", "#draws %", "#agrees with others %", "#of", "#median s"]
+    return ["\n".join(lines), "", table(headers, cells, title="judges")]
+
+
+def _transitivity(document: dict[str, Any]) -> Any:
+    cells = []
+    for name, words in (
+        ("num_cyclic", "cyclic triads"),
+        ("num_weak_violations", "weak transitivity violated"),
+        ("num_strong_violations", "strong transitivity violated"),
+    ):
+        chance, model = (document[f"expected_{key}"][name] for key in ("if_equal", "by_model"))
+        cells.append(
+            [words, document[name], *(f"{one['mean']:.1f} ({one['low']:.0f} to {one['high']:.0f})" for one in (chance, model))]
+        )
+    title = f"{document['num_triads']:,} triads, {document['num_decided']:,} with three majorities"
+    return table(["triads", "#found", "#if all were equal", "#if the fitted model holds"], cells, title=title)
+
+
+def _share(share: dict[str, Any]) -> str:
+    if share["share"] is None:
+        return "no answers"
+    return f"{share['share']:.1%} of {share['num']:,} ({share['low']:.1%} to {share['high']:.1%})"
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f}"
+
+
+def _chance(p: float) -> str:
+    """Whole per cent, and never a certainty that was not found."""
+    return "<1" if 0 < p < 0.005 else ">99" if 0.995 < p < 1 else f"{100 * p:.0f}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"

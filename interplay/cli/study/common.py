@@ -1,0 +1,68 @@
+"""Studies that were opened in a data folder, as every command finds them, and the server that runs there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
+
+import typer
+
+from interplay.cli.common import SERVER_FILE, open_archive, place_options
+from interplay.record.journal import is_live
+
+if TYPE_CHECKING:
+    from interplay.record import Archive
+
+NO_SERVER = "https://YOUR-SERVER"
+"""Stands in links for an address that nobody has said, where no server runs."""
+
+
+def _web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise typer.BadParameter(f"it takes https://host or http://host, got {value!r}")
+    return value
+
+
+AddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        parser=_web_address,
+        metavar="URL",
+        help="Address at which people reach the server; default: the server that runs here.",
+    ),
+]
+
+
+def local_address(root: Path) -> str | None:
+    """Where the server of a data folder answers on this machine; None where none runs.
+
+    `interplay serve` holds a lock on a file that says its port: what a killed one left behind is not locked.
+    """
+    file = root / SERVER_FILE
+    port = re.search(r"on port (\d+)", file.read_text()) if file.exists() and is_live(file) else None
+    return None if port is None else f"http://127.0.0.1:{port[1]}"
+
+
+def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
+    """The archive of a data folder that is there, and what the error of an unknown study adds."""
+    return open_archive(data, database, must_exist=True), opened_hint(place_options(data, database))
+
+
+def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    print(text.getvalue(), end="")
+
+
+def opened_hint(place: str) -> str:
+    """What the error of an unknown study adds; `place` are the options that name the place."""
+    return f"Only studies opened in this data folder count:  interplay study list{place}"

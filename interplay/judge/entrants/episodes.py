@@ -1,0 +1,163 @@
+"""Recorded play becomes an entrant: episodes of people, or a choice of an agent's, under one name of the leaderboard."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError
+from interplay.record.catalogue import parse_condition
+from interplay.store import Database, EpisodeRow
+from interplay.store import entrants as store
+from interplay.store import episodes as queries
+from interplay.store.judging import lock
+from interplay.store.participants import GIVEN_NAME, PEOPLE, is_given_name, judge_name, one_spelling
+
+
+class EntrantsError(InterplayError):
+    """A choice of episodes that cannot become an entrant."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which recorded episodes to enter, and under which name.
+
+    Attributes:
+        participant: A person, by number; None for everybody.
+        agent: An agent's name; None for people.
+        task: Task id; every task if None.
+        where: Comparisons as in `Archive.episodes`; all must hold.
+        name: What the leaderboard calls the entrant; `people`, the person's or the agent's own name if None.
+    """
+
+    participant: int | None = None
+    agent: str | None = None
+    task: str | None = None
+    where: Sequence[str] = ()
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class EnteredTask:
+    """What became of the episodes of one task.
+
+    Attributes:
+        entered: Ids that were entered now.
+        seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
+        num_there: How many were there before.
+        left_out: Why -> how many episodes were not entered.
+    """
+
+    task: str
+    entered: tuple[str, ...]
+    seats: dict[str, int]
+    num_there: int
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What `add_episodes` did; `origin` as in `store.Entrant`."""
+
+    name: str
+    origin: store.Origin
+    tasks: tuple[EnteredTask, ...]
+
+
+def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
+    """Enter recorded episodes, those on held-out seeds of their task and, of people, those they agreed to have compared.
+
+    Each is entered for every seat that those who are chosen held. Entering again adds what is new and nothing else. Judges see
+    an episode once it is filmed.
+
+    Raises:
+        EntrantsError: If the name cannot be one, or an agent's choice has no name of its own.
+        EntrantError: If it is the name of an agent and people are chosen, or the other way round.
+        NotFoundError: If no such agent has played, or a condition names a value that no episode has.
+        RecordingError: If a condition cannot be read.
+    """
+    origin: store.Origin = "agent" if choice.agent is not None else "people" if choice.participant is None else "person"
+    name = _name(choice, origin)
+    with database.write() as session:
+        lock(session)  # the name must be free until the entrant has it
+        rows = _chosen(session, choice)
+        store.check_name(session, name, origin)
+        if choice.name is not None and _is_of_others(session, name, origin, choice):
+            raise EntrantsError(f"{name!r} is the name of somebody else here\nChoose another one:  --as NAME")
+        by_task: defaultdict[str, list[EpisodeRow]] = defaultdict(list)
+        for row in rows:
+            by_task[row.task].append(row)
+        agreed = store.agreed_games(session, [row.id for row in rows])
+        seeds = {task_hash: store.held_out_seeds(session, task_hash) for task_hash in {row.task_hash for row in rows}}
+        tasks = []
+        for task, here in sorted(by_task.items()):
+            why = {row.id: store.not_comparable(row, seeds[row.task_hash], agreed=row.id in agreed) for row in here}
+            wanted = [row for row in here if not why[row.id]]
+            seats = _enter(session, task, wanted, name, origin, choice, now) if wanted else []
+            entered = tuple(dict.fromkeys(one.episode for one in seats))
+            left_out = Counter(reason for reason in why.values() if reason)
+            in_seats = dict(Counter(one.seat for one in seats))
+            tasks.append(EnteredTask(task, entered, in_seats, len(wanted) - len(entered), dict(left_out)))
+    return Entry(name, origin, tuple(tasks))
+
+
+def _name(choice: Choice, origin: store.Origin) -> str:
+    if choice.agent is not None and choice.where and choice.name in (None, choice.agent):
+        raise EntrantsError(
+            f"{choice.agent!r} stands for all episodes of this agent; a selection of them needs another name\n"
+            "Give it one:  --as NAME"
+        )
+    if choice.name is None:
+        own = PEOPLE if choice.participant is None else judge_name(choice.participant)
+        return choice.agent or own
+    name = one_spelling(choice.name)
+    if not is_given_name(name) and not (name == PEOPLE and origin == "people"):
+        raise EntrantsError(f"{name!r} cannot be a name on the leaderboard\nUse {GIVEN_NAME}.")
+    return name
+
+
+def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
+    names = [*queries.statistic_names(session), *queries.seat_names(session)] if choice.where else []
+    where = [parse_condition(text, names) for text in choice.where]
+    if choice.participant is not None:
+        where.append(queries.Condition("seat.participant_id", "=", choice.participant))
+    actor = "human" if choice.agent is None else None
+    query = queries.EpisodeQuery(task=choice.task, actor=actor, agent=choice.agent, where=where, with_uploads=False)
+    rows = queries.find_episodes(session, query)
+    if not rows:
+        who = choice.agent or "people" if choice.participant is None else judge_name(choice.participant)
+        raise EntrantsError(
+            f"no recorded episode of {who} fits\nSee what there is:  interplay episodes list --actor {choice.agent or 'human'}"
+        )
+    return rows
+
+
+def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Choice) -> bool:
+    """Whether a name stands for somebody else: another entrant, or a player under that name."""
+    known = store.entrants(session, name=name)
+    if not known:
+        return name != choice.agent and store.is_name_taken(session, name)
+    has_played = name != choice.agent and queries.count_episodes(session, queries.EpisodeQuery(actor=name)) > 0
+    return has_played or any((one.origin, one.participant_id) != (origin, choice.participant) for one in known)
+
+
+def _enter(
+    session: Session, task: str, wanted: list[EpisodeRow], name: str, origin: store.Origin, choice: Choice, now: datetime
+) -> list[store.SeatOfEpisode]:
+    """Admit the entrant to a task and enter the seats it held; returns those that judges could not be shown before."""
+    if choice.agent is None:
+        seats = [one for row in wanted for one in store.seats_of_people(row, choice.participant)]
+    else:
+        seats = [one for row in wanted for one in store.seats_of_agent(row, choice.agent)]
+    if name == choice.agent:  # an agent's own episodes carry its name
+        known = store.entrants(session, task, name=name)
+        if known and store.state(known[0]) == "approved":
+            return []
+        store.admit(session, name=name, task=task, kind=known[0].kind if known else origin, now=now)
+        return seats
+    entrant = store.admit(session, name=name, task=task, kind=origin, now=now, origin=origin, participant_id=choice.participant)
+    return store.enter(session, entrant, seats, now)

@@ -1,0 +1,69 @@
+"""What was answered, read whole from a database: for rankings, for agreement and bias, and which tasks can be judged."""
+
+from __future__ import annotations
+
+from interplay.errors import unknown_name
+from interplay.judge.ratings.ratings import comparison
+from interplay.rank import Comparison
+from interplay.rank.agreement import Judgement
+from interplay.rank.trueskill import Outcome
+from interplay.store import Database
+from interplay.store import judging as store
+from interplay.store.judging.verdicts import full_answers, has_model_answers
+from interplay.store.participants import judge_name
+from interplay.store.study.visits import partners_compared
+
+_SIDES: dict[str, Outcome] = {"first": "left", "same": "draw", "second": "right"}
+
+
+def comparisons(database: Database) -> list[Comparison]:
+    """Every answer that counts, in the order of the log, as ratings see it."""
+    with database.read() as session:
+        return [comparison(answer) for answer in store.answers(session)]
+
+
+def partner_comparisons(database: Database, question: str) -> list[Comparison]:
+    """What people answered to one question about two partners just met in studies of play, in the order of the answers, as
+    ratings see it: the first of the two is on the left.
+
+    Raises:
+        NotFoundError: If no such question was answered, with the nearest that was.
+    """
+    with database.read() as session:
+        answers = partners_compared(session)
+    found = [one for one in answers if one.question == question]
+    if not found:
+        hint = "These are answers about two partners just met, of studies of play with [[questions.comparison]]."
+        raise unknown_name("question", question, {one.question for one in answers}, hint=hint)
+    return [
+        Comparison(one.first, one.second, _SIDES[one.value], one.task, judge_name(one.participant_id), one.answered_at)
+        for one in found
+    ]
+
+
+def judgements(database: Database, task: str | None = None) -> list[Judgement]:
+    """Every answer that counts, of one task or all, as agreement and bias see it."""
+    with database.read() as session:
+        return [
+            Judgement(
+                judge=answer.judge,
+                left=answer.left_episode,
+                right=answer.right_episode,
+                outcome=answer.outcome,
+                task=answer.task,
+                responses=answer.responses,
+                num_reason_chars=len(answer.reason),
+                duration_s=answer.duration_s,
+            )
+            for answer in full_answers(session, task)
+        ]
+
+
+def has_answers_of_models(database: Database) -> bool:
+    with database.read() as session:
+        return has_model_answers(session)
+
+
+def judged_tasks(database: Database) -> list[str]:
+    with database.read() as session:
+        return store.judged_tasks(session)

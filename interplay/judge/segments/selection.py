@@ -1,0 +1,95 @@
+"""Which two segments are asked about next: at random, or where a reward's networks disagree most. Pure; no database.
+
+Christiano et al. 2017 ("Deep reinforcement learning from human preferences", section 2.2.4) draw many pairs, let every network
+of an ensemble predict the preference, and ask about the pairs whose predictions vary most.
+
+Differences: a share of the pairs is drawn at random whatever the networks say, between segments of worlds that nothing is
+learned from. So what is measured on them is a fair sample.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+import numpy as np
+
+from interplay.judge.segments.definition import Segments
+from interplay.store.judging import NewSegment, SegmentRow
+
+Sums = Mapping[str, Sequence[float]]
+"""Segment key -> its sum of rewards as each network sees it."""
+
+
+class SegmentPair(NamedTuple):
+    """Two segments; sides drawn."""
+
+    left: SegmentRow
+    right: SegmentRow
+
+
+def next_pair(
+    segments: Sequence[SegmentRow],
+    part: Segments,
+    *,
+    sums: Sums | None,
+    taken: AbstractSet[frozenset[int]],
+    rng: np.random.Generator,
+) -> SegmentPair | None:
+    """The next two segments, or None when nothing is left to show.
+
+    Args:
+        segments: Those that can be shown.
+        sums: Of the reward that says what is asked next; None before one was learned.
+        taken: Pairs that were answered, or are before a judge now.
+    """
+    measuring, teaching = ([one for one in segments if one.is_held_out == held_out] for held_out in (True, False))
+    parts = [(measuring, None), (teaching, sums)]
+    for ours, known in parts if rng.random() < part.held_out else reversed(parts):
+        pairs = list(itertools.islice(_drawn(ours, taken, rng), part.candidates))
+        if known is not None:
+            worth = [disagreement(known.get(pair.left.key), known.get(pair.right.key)) for pair in pairs]
+            pairs = [pairs[place] for place in np.argsort(-np.array(worth), kind="stable")]
+        if pairs:
+            return pairs[0]
+    return None
+
+
+def disagreement(left: Sequence[float] | None, right: Sequence[float] | None) -> float:
+    """Variance over the networks of the chance that the left segment is preferred, draws left out.
+
+    Args:
+        left, right: Sum of rewards as each network sees it; None where nobody knows, which is worth asking about most.
+
+    >>> disagreement([1, 1], [0, 0]), disagreement([4, 0], [0, 4]) > disagreement([1, 0], [0, 1]) > 0, disagreement(None, [1])
+    (0.0, True, 1.0)
+    """
+    if left is None or right is None:
+        return 1.0
+    return float(np.var(1 / (1 + np.exp(-np.clip(np.subtract(left, right), -50, 50)))))
+
+
+def _drawn(
+    segments: Sequence[SegmentRow], taken: AbstractSet[frozenset[int]], rng: np.random.Generator
+) -> Iterator[SegmentPair]:
+    """Pairs that nobody has or has answered, in random order, each once; of one game only what does not overlap."""
+    num = len(segments)
+    seen = set(taken)
+    if num <= 100:  # all of them are few
+        order = ((int(place) // num, int(place) % num) for place in rng.permutation(num * num))
+    else:
+        order = (tuple(rng.integers(num, size=2).tolist()) for _ in range(100 * num))
+    for one, other in order:
+        pair = SegmentPair(segments[one], segments[other])
+        ids = frozenset((pair.left.id, pair.right.id))
+        if one != other and ids not in seen and not overlap(*pair):
+            seen.add(ids)
+            yield pair
+
+
+def overlap(one: SegmentRow | NewSegment, other: SegmentRow | NewSegment) -> bool:
+    """Whether two segments show a step of one game twice."""
+    is_same = one.episode_id == other.episode_id
+    return is_same and one.first_step <= other.last_step and other.first_step <= one.last_step

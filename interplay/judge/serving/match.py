@@ -1,0 +1,143 @@
+"""A match as its judge may see it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from interplay.judge.rules import Example, Rules
+from interplay.store import Match
+from interplay.tasks import Question, Task
+
+LONGEST_S = 30 * 86_400.0
+"""A time that only the clock tells and that is longer is taken for a clock that was set."""
+_REMEMBERED = 65_536
+
+
+class Elapsed(NamedTuple):
+    """Time since a match was served.
+
+    Attributes:
+        seconds: Zero or more; since this process first heard of the match where `is_known` is false.
+        is_known: Whether that is the whole time.
+    """
+
+    seconds: float
+    is_known: bool
+
+
+class Stopwatch:
+    """Times matches; safe to share between threads.
+
+    A match that this process has served is timed by a source that never goes back, so setting the clock changes nothing. Of
+    one that was served before (by another process, or before a restart) the clock tells how long ago, if that can be true.
+
+    Args:
+        monotonic: Seconds that never go back.
+    """
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._began: dict[str, tuple[float, bool]] = {}
+
+    def start(self, match_id: str) -> None:
+        self._remember(match_id, self._monotonic(), True)
+
+    def elapsed(self, match_id: str, served_at: datetime, now: datetime) -> Elapsed:
+        """How long ago a match was served; `served_at` and `now` are what the clock says."""
+        here = self._monotonic()
+        began = self._began.get(match_id)
+        if began is None:
+            by_clock = (now - served_at).total_seconds()
+            can_be = 0 <= by_clock <= LONGEST_S
+            began = (here - by_clock if can_be else here, can_be)
+            self._remember(match_id, *began)
+        return Elapsed(max(0.0, here - began[0]), began[1])
+
+    def _remember(self, match_id: str, began: float, is_known: bool) -> None:
+        with self._lock:
+            self._began[match_id] = (began, is_known)
+            if len(self._began) > _REMEMBERED:
+                del self._began[next(iter(self._began))]
+
+
+MatchState = Literal["open", "released", "answered"]
+
+
+@dataclass(frozen=True)
+class ServedMatch:
+    """A match as its judge may see it: no agent, episode, seed or hash, and nothing that tells a check from other matches.
+
+    Attributes:
+        id: Random; says nothing about the episodes.
+        task, title, goal: What both players were asked to do.
+        seat: Of a game of several seats, the one whose player is compared; None where there is one player.
+        is_of_segments: Whether the videos are a few seconds of any two games, and one may say that one cannot tell (`na`).
+        frame_rate_hz: Frames per second of both videos.
+        elapsed_s: From serving until now, as the server times it, seconds.
+        state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
+        num_answered: How many matches this judge has answered so far, in this study if it is one.
+        num_wanted: How many one judge may answer; None for no limit.
+        min_viewing_s: An answer is accepted so long after serving, seconds.
+        min_watched_share: How much of each video must be played, from 0 to 1.
+        study: Study id; None in the open room.
+        examples: Videos that show what to look for.
+        draft: What the judge's page last kept of the form; None if nothing.
+    """
+
+    id: str
+    task: str
+    title: str
+    goal: str
+    seat: str | None
+    is_of_segments: bool
+    frame_rate_hz: float
+    questions: tuple[Question, ...]
+    served_at: datetime
+    elapsed_s: float
+    state: MatchState
+    num_answered: int
+    num_wanted: int | None
+    min_reason_chars: int
+    min_viewing_s: float
+    min_watched_share: float
+    study: str | None
+    examples: tuple[Example, ...]
+    draft: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, elapsed_s: float) -> ServedMatch:
+        """What `match` shows under these rules; `task` is the version it was recorded under, None if nobody knows it."""
+        is_person = match.judge_kind == "person"
+        return cls(
+            id=match.id,
+            task=match.task,
+            title=task.title if task else match.task,
+            goal=task.goal if task else "",
+            seat=match.seat if match.seat and task and len(task.seats) > 1 else None,
+            is_of_segments=match.left_segment_id is not None,
+            frame_rate_hz=task.frame_rate_hz if task else 60.0,
+            questions=questions_of(match, task, rules),
+            served_at=match.served_at,
+            elapsed_s=elapsed_s,
+            state="answered" if match.answered_at else "released" if match.released_at else "open",
+            num_answered=num_answered,
+            num_wanted=rules.max_answers_per_judge,
+            min_reason_chars=rules.min_reason_chars,
+            min_viewing_s=rules.min_viewing_s if is_person else 0.0,
+            min_watched_share=rules.min_watched_share if is_person else 0.0,
+            study=match.study,
+            examples=tuple(example for example in rules.examples if example.task in ("", match.task)),
+            draft=match.draft,
+        )
+
+
+def questions_of(match: Match, task: Task | None, rules: Rules) -> tuple[Question, ...]:
+    """The form of a match: the task's questions, or of segments the one of the study."""
+    if match.left_segment_id is not None and rules.segments is not None:
+        return rules.segments.questions()
+    return task.questions if task else ()

@@ -1,0 +1,160 @@
+"""Answers as leaderboards, pages of agents and reports read them: by agent, in words, and whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+from sqlalchemy import ColumnElement, func, or_, select, true
+from sqlalchemy.orm import Session
+
+from interplay.store.judging import BY_MODELS, COUNTS, LOGGED, LoggedAnswer
+from interplay.store.models import Answer, Match, TaskRow
+
+WATCHED_FOR = timedelta(hours=1)
+"""A match without an answer is before its judge for so long after the last sign of life of their page."""
+_ANSWERS_PER_FETCH = 5000
+
+
+class Verdict(NamedTuple):
+    """An answer as one agent sees it: about whom, on which side it was, and what was said."""
+
+    task: str
+    is_left: bool
+    opponent: str
+    outcome: str
+    responses: dict[str, Any]
+
+
+class Reason(NamedTuple):
+    """What a judge wrote about an agent; `verdict` is `won`, `drew` or `lost`, `side` where the agent was shown."""
+
+    task: str
+    opponent: str
+    side: str
+    verdict: str
+    text: str
+    created_at: datetime
+
+
+def model_answers(session: Session) -> Iterator[LoggedAnswer]:
+    """Answers of model judges, in order; they are shown beside people's and never counted among them."""
+    query = LOGGED.where(BY_MODELS)
+    for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+        yield LoggedAnswer(*row)
+
+
+def has_model_answers(session: Session) -> bool:
+    return session.scalar(select(Answer.sequence).where(BY_MODELS).limit(1)) is not None
+
+
+def verdicts(session: Session, agent: str, *, up_to: int | None = None) -> Iterator[Verdict]:
+    """Every answer that counts about an agent, in order, up to a sequence number or to the end of the log."""
+    query = select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.responses)
+    query = query.where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))
+    query = query.order_by(Answer.sequence)
+    for task, left, right, outcome, responses in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
+        yield Verdict(task, left == agent, right if left == agent else left, outcome, responses)
+
+
+def last_reasons(session: Session, agent: str, *, limit: int, without: set[str], up_to: int | None = None) -> list[Reason]:
+    """What was last written about an agent, newest first, in answers that count; tasks of `without` are left out."""
+    query = (
+        select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.reason, Answer.created_at)
+        .where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))
+        .where(Answer.reason != "", Answer.task.not_in(without))
+        .order_by(Answer.sequence.desc())
+        .limit(limit)
+    )
+    reasons = []
+    for task, left, right, outcome, text, created_at in session.execute(query):
+        side, opponent = ("left", right) if left == agent else ("right", left)
+        verdict = "drew" if outcome == "draw" else "won" if outcome == side else "lost"
+        reasons.append(Reason(task, opponent, side, verdict, text, created_at))
+    return reasons
+
+
+def _up_to(sequence: int | None) -> ColumnElement[bool]:
+    return true() if sequence is None else Answer.sequence <= sequence
+
+
+def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
+    """Tasks of which a judge has a pair before them that they have not answered; a page that slept may still answer."""
+    query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
+    return set(session.scalars(query.distinct()))
+
+
+_FULL_PER_FETCH = 1000
+_COUNT = {"people": COUNTS, "models": BY_MODELS, "all": or_(COUNTS, BY_MODELS)}
+
+
+class FullAnswer(NamedTuple):
+    """One answer of the log and the two episodes it is about; fields as in `models.Answer`.
+
+    `dataset` is the name that an imported answer came under; it is empty for an answer given here.
+    """
+
+    sequence: int
+    task: str
+    seed: int
+    left: str
+    right: str
+    outcome: str
+    responses: dict[str, Any]
+    reason: str
+    judge: str
+    created_at: datetime
+    duration_s: float | None
+    viewing: dict[str, Any]
+    left_episode: str = ""
+    right_episode: str = ""
+    dataset: str = ""
+
+
+def full_answers(
+    session: Session, task: str | None = None, *, judges: Literal["people", "models", "all"] = "people"
+) -> Iterator[FullAnswer]:
+    """Every answer that counts, in the order of the log, of one task or of all; people's, if not said otherwise.
+
+    Reports are made from what this yields and from nothing else, so whatever is left out here is in no table.
+    """
+    query = select(
+        Answer.sequence,
+        Answer.task,
+        Answer.seed,
+        Answer.left_agent,
+        Answer.right_agent,
+        Answer.outcome,
+        Answer.responses,
+        Answer.reason,
+        Answer.judge,
+        Answer.created_at,
+        Answer.duration_s,
+        Answer.viewing,
+        Match.left_episode_id,
+        Match.right_episode_id,
+        func.coalesce(Answer.source["dataset"].as_string(), ""),
+    )
+    query = query.join(Match, Match.id == Answer.match_id).where(_COUNT[judges]).order_by(Answer.sequence)
+    if task is not None:
+        query = query.where(Answer.task == task)
+    for row in session.execute(query, execution_options={"yield_per": _FULL_PER_FETCH}):
+        yield FullAnswer._make(row)
+
+
+def num_full_answers(session: Session, task: str | None = None) -> int:
+    """How many answers `full_answers` yields at most; for progress bars."""
+    query = select(func.count()).select_from(Answer).where(COUNTS)
+    return session.scalar(query if task is None else query.where(Answer.task == task)) or 0
+
+
+def judged_definitions(session: Session) -> dict[str, dict[str, Any]]:
+    """Task id -> `Task.to_json()` of its newest version that answers are about."""
+    judged = select(Match.task_hash).join(Answer, Answer.match_id == Match.id).distinct()
+    rows = session.execute(
+        select(TaskRow.task, TaskRow.definition)
+        .where(TaskRow.content_hash.in_(judged))
+        .order_by(TaskRow.created_at, TaskRow.content_hash)
+    )
+    return {task: definition for task, definition in rows}  # the last of a task wins

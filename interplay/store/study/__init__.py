@@ -1,0 +1,1 @@
+"""Studies in the database: definitions, enrolments, visits, classes, money, and their numbers."""

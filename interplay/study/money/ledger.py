@@ -1,0 +1,219 @@
+"""What is to be paid, from who finished and what the ledger says was paid; and how it is sent, so that nothing is paid twice.
+
+Each payment has a `request`, a name that is the same whenever it is planned again. Before anything is sent the ledger gets a
+line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
+nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
+
+What a visit of play has earned, what waiting for a partner is worth, and what somebody won, is a line `due`; a bonus named
+`pay:<request of that line>` pays it.
+
+Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, Protocol
+
+from interplay.study.errors import PaymentError, PaymentUnknownError
+from interplay.study.money.estimates import hours, up
+
+State = Literal["planned", "sent", "failed"]
+PAY = "pay:"
+"""How requests of bonuses begin that pay a line `due`."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One finished visit, on the terms its person agreed to.
+
+    Attributes:
+        enrolment: Our id of it.
+        worker, assignment, hit: The platform's ids of person, part and whole.
+        time_s: How long it took, as far as it counts.
+        reward_cents: What was promised for it, in hundredths of `currency`.
+        hourly_cents: What an hour of it should come to; None: no target, so no bonus.
+        is_done: Whether it was done. Of another, whose person waited and nobody came, only lines `due` are paid: no reward, and
+            its time counts towards no target.
+    """
+
+    enrolment: str
+    worker: str
+    assignment: str
+    hit: str
+    time_s: float
+    reward_cents: int
+    hourly_cents: int | None = None
+    currency: str = "USD"
+    is_done: bool = True
+
+
+@dataclass(frozen=True)
+class Event:
+    """One line of the ledger; fields as in `store.PayEvent`."""
+
+    enrolment: str
+    kind: str
+    state: str
+    amount_cents: int
+    request: str
+
+
+@dataclass(frozen=True)
+class Payment:
+    """A reward or a bonus that is to be sent.
+
+    Attributes:
+        state: What the ledger knows of it: `new`, `failed` (refused before, may be sent again) or `unknown` (see above).
+    """
+
+    kind: Literal["reward", "bonus"]
+    visit: Visit
+    amount_cents: int
+    request: str
+    state: Literal["new", "failed", "unknown"] = "new"
+
+
+class Payer(Protocol):
+    """A platform that pays. It raises PaymentError where nothing was paid, PaymentUnknownError where nobody knows."""
+
+    repeats_safely: bool
+    """Whether a payment whose end is unknown may be sent again under the same request."""
+
+    def reward(self, visit: Visit) -> None:
+        """Approve a visit, after asking whether this worker holds this assignment."""
+        ...
+
+    def bonus(self, payment: Payment, reason: str) -> None:
+        """Pay a bonus."""
+        ...
+
+
+def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
+    """What is to be paid now.
+
+    Args:
+        visits: Every finished visit of one channel; or all of one person.
+        events: The ledger of these visits, in order.
+        with_bonuses: Whether to top people up.
+    Returns:
+        Rewards in the order of visits, then what lines `due` promise, then bonuses, largest first. What was sent is not there.
+    """
+    last: dict[str, Event] = {event.request: event for event in events}
+    payments: list[Payment] = []
+    for visit in visits:
+        request = f"reward:{visit.enrolment}"
+        event = last.get(request)
+        if visit.is_done and (event is None or event.state != "sent"):
+            payments.append(Payment("reward", visit, visit.reward_cents, request, _state(event)))
+    payments += _dues(visits, last)
+    if not with_bonuses:
+        return payments
+    theirs: dict[tuple[str, str], list[Visit]] = {}
+    for visit in visits:
+        theirs.setdefault((visit.worker, visit.currency), []).append(visit)
+    bonuses = [bonus for of_one in theirs.values() if (bonus := _bonus(of_one, last)) is not None]
+    return payments + sorted(bonuses, key=lambda one: (-one.amount_cents, one.visit.worker))
+
+
+def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Payment]:
+    """Bonuses for what the ledger says is due; a reward of the same visit goes first."""
+    by_enrolment = {visit.enrolment: visit for visit in visits}
+    for due in last.values():
+        if due.state != "due" or due.amount_cents <= 0 or due.enrolment not in by_enrolment:
+            continue
+        paid = last.get(request := PAY + due.request)
+        if paid is None or paid.state != "sent":
+            yield Payment("bonus", by_enrolment[due.enrolment], due.amount_cents, request, _state(paid))
+
+
+def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
+    """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
+    timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
+    if not timed:
+        return None
+    by_enrolment = {visit.enrolment: visit for visit in visits}
+    theirs = [event for event in last.values() if event.enrolment in by_enrolment]
+    bonuses = [event for event in theirs if event.kind == "bonus" and not event.request.startswith(PAY)]
+    are_timed = {visit.enrolment for visit in timed}
+    earned = sum(event.amount_cents for event in theirs if event.kind == "earned" and event.enrolment in are_timed)
+    for event in bonuses:
+        if event.state == "planned":  # the same payment again, not another one beside it
+            return Payment("bonus", by_enrolment[event.enrolment], event.amount_cents, event.request, "unknown")
+    paid = sum(event.amount_cents for event in bonuses if event.state == "sent")
+    worth = sum((Decimal(visit.hourly_cents or 0) / 100 * hours(visit.time_s) for visit in timed), Decimal(0))
+    due = round(up(worth - Decimal(sum(visit.reward_cents for visit in timed) + earned) / 100) * 100)
+    if (owed := due - paid) <= 0:
+        return None
+    # With what was paid before in its name, a bonus for later work is another payment.
+    longest = max(timed, key=lambda visit: visit.time_s)
+    request = f"bonus:{longest.enrolment}:{paid}+{owed}"
+    return Payment("bonus", longest, owed, request, _state(last.get(request)))
+
+
+def _state(event: Event | None) -> Literal["new", "failed", "unknown"]:
+    return "new" if event is None else "failed" if event.state == "failed" else "unknown"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What became of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
+
+    payment: Payment
+    state: Literal["sent", "failed", "unknown"]
+    detail: str = ""
+
+
+def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], *, repeats_safely: bool) -> Sent | None:
+    """Why a payment that was planned a moment ago must not be sent now; None if it may be.
+
+    Somebody else may be paying at the same time: call this, and write `planned`, while nobody else can write.
+
+    Args:
+        visits: All finished visits of this person, as they are now.
+        events: The ledger of these visits, in order, as it is now.
+    """
+    if any(event.request == payment.request and event.state == "sent" for event in events):
+        return Sent(payment, "sent", "another run has paid it in the meantime")
+    now = next((one for one in plan(visits, events) if one.request == payment.request), None)
+    if now is None or now.amount_cents != payment.amount_cents:
+        return Sent(payment, "failed", "what this person is owed has changed; nothing was sent: run it again")
+    if now.state == "unknown" and payment.kind == "bonus" and not repeats_safely:
+        return Sent(
+            payment, "unknown", "sent before, without an answer: look on the platform, then record the end with --settle"
+        )
+    return None
+
+
+def send(
+    payment: Payment,
+    payer: Payer,
+    *,
+    reason: str,
+    claim: Callable[[Payment], Sent | None],
+    write: Callable[[Payment, State, str], None],
+) -> Sent:
+    """Send one payment, and write each step down before the next.
+
+    Args:
+        claim: Adds the line `planned` and has kept it when it returns None; or says why the payment must not go out
+            (`refusal`). Of two runs that claim one payment which cannot be repeated safely, one gets it.
+        write: Adds another line to the ledger, and has kept it when it returns.
+    """
+    refused = claim(payment)
+    if refused is not None:
+        return refused
+    try:
+        if payment.kind == "reward":
+            payer.reward(payment.visit)
+        else:
+            payer.bonus(payment, reason)
+    except PaymentUnknownError as error:
+        return Sent(payment, "unknown", str(error))
+    except PaymentError as error:
+        write(payment, "failed", str(error))
+        return Sent(payment, "failed", str(error))
+    write(payment, "sent", "")
+    return Sent(payment, "sent")

@@ -1,0 +1,151 @@
+"""`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
+
+An address is kept apart from everything that was played: nothing says which visit left which one. Of the visit only that it has
+entered is known, so that each enters once. After the draw the addresses are erased by command; what was drawn stays, so that
+anybody can draw again.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+from interplay.store import Database, Enrolment
+from interplay.store.judging import lock
+from interplay.store.study import money as store
+from interplay.study.errors import StudyError
+from interplay.study.incentives.raffle import draw
+from interplay.study.studies import OpenedStudy, Studies
+
+MAX_ADDRESS_CHARS = 254
+_ADDRESS = re.compile(r"[^\s@<>\"(),:;\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+[^\W\d_]{2,63}")
+
+
+class AddressError(StudyError):
+    """An e-mail address that cannot be one, or a visit that has entered before."""
+
+
+@dataclass(frozen=True)
+class DrawnAddresses:
+    """A raffle among addresses that was drawn.
+
+    Attributes:
+        entries: Ids of everybody who took part; with the seed, anybody draws the same.
+        winners: Id and address of who won, the best number first; addresses are None once they were erased.
+        is_new: Whether it was drawn just now.
+    """
+
+    seed: int
+    entries: tuple[str, ...]
+    winners: tuple[tuple[str, str | None], ...]
+    is_new: bool
+
+    def to_json(self) -> dict[str, Any]:
+        winners = [{"entry": entry, "address": address} for entry, address in self.winners]
+        return {"seed": self.seed, "entries": list(self.entries), "winners": winners, "is_new": self.is_new}
+
+
+class RaffleEntries:
+    """The addresses of one database."""
+
+    def __init__(self, database: Database, studies: Studies) -> None:
+        self._database = database
+        self._studies = studies
+
+    def may_enter(self, enrolment: Enrolment) -> bool:
+        """Whether somebody may leave an address: they came by e-mail, are done, have left none, and nothing was drawn yet."""
+        with self._database.look() as session:
+            return (
+                _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
+            )
+
+    def enter(self, enrolment: Enrolment, typed: str) -> None:
+        """Enter an address. Writes it, and apart from it that this visit has entered.
+
+        An address that is there already is entered once: who took part twice has no better chance.
+
+        Raises:
+            AddressError: If it is no address, or this person may not enter.
+        """
+        address = read_address(typed)
+        with self._database.write() as session:
+            lock(session)  # nobody enters while it is drawn
+            may_enter = _has_finished(enrolment) and not store.is_drawn(session, enrolment.study)
+            if not (may_enter and store.add_entry(session, secrets.token_hex(12), enrolment.study, address, enrolment.id)):
+                raise AddressError("this visit has entered the raffle already, or its draw is over")
+
+    def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
+        """Draw the winners among the addresses of a study, once. Writes seed and winners.
+
+        Raises:
+            NotFoundError: If no such study was opened here.
+            StudyError: If it is open, nobody has entered, or it was drawn before with another seed.
+        """
+        opened = self._studies.get(study)
+        raffle = None if opened.study.play is None else opened.study.play.raffle
+        if raffle is None:
+            raise StudyError(f"{study} has no raffle\nRemedy: add [raffle] with winners and prize; open it again.")
+        if opened.is_open:
+            raise StudyError(f"{study} is open, and people may still enter\nClose it first:  interplay study close {study}")
+        with self._database.write() as session:
+            lock(session)
+            known = store.entries(session, study)
+            before = next((one.seed for one in known if one.seed is not None), None)
+            if before is not None and seed not in (None, before):
+                raise StudyError(f"{study} was drawn before, with the seed {before}; a raffle is drawn once")
+            if not known:
+                raise StudyError(f"nobody has left an address in {study}, so there is nobody to win")
+            chosen = before if before is not None else secrets.randbelow(2**31) if seed is None else seed
+            # As many as were drawn before, whatever the study's file says by now.
+            number = raffle.winners if before is None else sum(one.has_won for one in known)
+            tickets = draw([one.id for one in known], number, chosen)[0]
+            if before is None:
+                store.note_draw(session, known, {one.entry for one in tickets}, chosen)
+            addresses = {one.id: one.address for one in known}
+            winners = tuple((one.entry, addresses[one.entry]) for one in tickets)
+            return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
+
+    def forget(self, study: str) -> int:
+        """Erase the addresses of a study, after its draw. Ids, seed and winners stay.
+
+        Returns:
+            How many addresses there were.
+        Raises:
+            NotFoundError: As `draw`.
+            StudyError: If it was not drawn yet.
+        """
+        self._studies.get(study)
+        with self._database.write() as session:
+            lock(session)
+            if store.entries(session, study) and not store.is_drawn(session, study):
+                raise StudyError(
+                    f"{study} was not drawn yet; without the addresses nobody could be told\n"
+                    f"Draw first:  interplay study raffle {study}"
+                )
+            return store.erase_addresses(session, study)
+
+
+def _has_finished(enrolment: Enrolment) -> bool:
+    return enrolment.channel == "email" and enrolment.outcome == "done"
+
+
+def has_addresses(opened: OpenedStudy) -> bool:
+    """Whether a study's raffle is drawn among addresses."""
+    return "email" in opened.study.channels
+
+
+def read_address(typed: str) -> str:
+    """An e-mail address in one spelling.
+
+    Raises:
+        AddressError: If it cannot be one.
+
+    >>> read_address("  Ada@Lab.Example ")
+    'ada@lab.example'
+    """
+    address = typed.strip()
+    if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
+        raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
+    return address.lower()  # not casefold, which makes another address of one with an ß

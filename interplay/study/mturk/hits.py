@@ -1,0 +1,121 @@
+"""`Hits`: the service of a study's HITs on Mechanical Turk. It makes each once, and keeps every step in the ledger of HITs.
+
+The rules are in `hit_plan.py`: what is to be made, and how it is found again. Here each step is one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from interplay.store import Database
+from interplay.store.judging import lock
+from interplay.store.study.money import add_hit_event, hit_events
+from interplay.study.definition import Study
+from interplay.study.mturk.api import CreatedHit, MTurkApi
+from interplay.study.mturk.plan import Event, Order, Service, State, make, with_qualification
+
+
+@dataclass(frozen=True)
+class MadeHit:
+    """A HIT that was made.
+
+    Attributes:
+        hit, hit_type: Amazon's ids of it.
+        version: Content hash of the study's version that it is about.
+    """
+
+    hit: str
+    hit_type: str
+    is_sandbox: bool
+    endpoint: str
+    version: str
+    made_at: datetime
+    link: str
+
+
+class Hits:
+    """The HITs of the studies of one database; several runs at once make each HIT once."""
+
+    def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
+        self._database = database
+        self._clock = clock or (lambda: datetime.now(UTC))
+
+    def events(self, study: str) -> list[Event]:
+        with self._database.read() as session:
+            return _events(session, study)
+
+    def made(self, study: str) -> list[MadeHit]:
+        with self._database.read() as session:
+            return [
+                MadeHit(
+                    hit=one.made["hit"],
+                    hit_type=one.made["hit_type"],
+                    is_sandbox=one.is_sandbox,
+                    endpoint=one.endpoint,
+                    version=one.study_hash,
+                    made_at=one.created_at,
+                    link=CreatedHit(**one.made).preview_url(is_sandbox=one.is_sandbox),
+                )
+                for one in hit_events(session, study)
+                if one.kind == "hit" and one.state == "made"
+            ]
+
+    def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
+        """Make one after the other; every line of the ledger is committed before the next step.
+
+        Returns:
+            The orders as they are now. A refusal by Amazon is a state, not an error; without its qualification type no HIT is
+            sent.
+        """
+        done: list[Order] = []
+        for order in orders:
+            if done and done[0].kind == "qualification":
+                if done[0].state != "made":  # nobody could take a HIT that asks for it
+                    return [*done, *orders[len(done) :]]
+                order = with_qualification(order, done[0].made["qualification"])
+            claim = lambda one: self.claim(study, one, service)  # noqa: E731
+            write = lambda one, state, made, detail: self.write(study, one, service, state, made, detail)  # noqa: E731
+            done.append(make(order, api, claim=claim, write=write))
+        return done
+
+    def claim(self, study: Study, order: Order, service: Service) -> Order:
+        """An order as the ledger knows it now. Writes the line `planned` in the same step, unless the thing was made."""
+        with self._database.write() as session:
+            lock(session)  # another run, too, may be making it
+            held = replace(order, state="new", made={}).known(_events(session, study.id))
+            if held.state != "made":
+                self._add(session, study, order, service, "planned", {}, "")
+            return held
+
+    def write(
+        self, study: Study, order: Order, service: Service, state: State, made: Mapping[str, str], detail: str = ""
+    ) -> None:
+        """Write one line of the ledger; what two runs at once have found to be made is written once."""
+        with self._database.write() as session:
+            lock(session)
+            if state != "made" or order.known(_events(session, study.id)).made != made:
+                self._add(session, study, order, service, state, made, detail)
+
+    def _add(
+        self,
+        session: Session,
+        study: Study,
+        order: Order,
+        service: Service,
+        state: State,
+        made: Mapping[str, str],
+        detail: str,
+    ) -> None:
+        add_hit_event(
+            session, study=study.id, study_hash=study.content_hash, kind=order.kind, state=state,
+            is_sandbox=service.is_sandbox, endpoint=service.endpoint, request=order.request, made=made, detail=detail,
+            now=self._clock(),
+        )  # fmt: skip
+
+
+def _events(session: Session, study: str) -> list[Event]:
+    return [Event(one.request, one.state, one.made, one.detail) for one in hit_events(session, study)]

@@ -1,0 +1,157 @@
+"""What a visit has played: its games with their statistics, as the catalogue has them, and what they earn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
+from interplay.store.study import visits as store
+from interplay.store.study.visits import PlayedSession
+from interplay.study.incentives.requirements import Game
+from interplay.study.incentives.treatment import Earned
+from interplay.study.play.variants import PlayPart, Variant
+from interplay.study.questionnaires.forms import Form, TeamGame, due
+
+_CLOCKS_APART_S = 1.0
+"""So much earlier a page may offer to leave, as in the lobby."""
+SAVING = timedelta(minutes=10)
+"""A game that is over and not in the catalogue is waited for so long."""
+
+
+@dataclass(frozen=True)
+class PlayedGame:
+    """One finished game of a visit.
+
+    Attributes:
+        seat: Which seat of it this person had.
+        at: When the seat was given.
+        statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).
+        partner: Who sat in the other seats, as the recording names them; empty in a game for one.
+        met: What they were, as people read it: a person, an agent, or one after the other.
+    """
+
+    episode: str
+    task: str
+    seat: str
+    at: datetime
+    statistics: Game
+    partner: str = ""
+    met: str = ""
+
+
+@dataclass(frozen=True)
+class PlayedVisit:
+    """A visit of a study of play, as it stands.
+
+    Attributes:
+        variant: What it plays; None before it has one.
+        games: Finished ones, in the order they began.
+        is_waiting: Whether a seat was given that nobody has played in yet.
+        is_playing: Whether a game is running, or is over and not saved yet.
+        max_games: As in `PlayPart`.
+        waited_s: Since the last game: the longest wait for a partner after which nobody came, seconds.
+        after_s: As in `Waiting`.
+    """
+
+    variant: Variant | None
+    games: tuple[PlayedGame, ...]
+    is_waiting: bool = False
+    is_playing: bool = False
+    max_games: int | None = None
+    waited_s: float = 0.0
+    after_s: float = math.inf
+
+    @property
+    def with_partners(self) -> list[TeamGame]:
+        return [
+            TeamGame(place + 1, game.episode, game.partner, game.met)
+            for place, game in enumerate(self.games)
+            if game.partner and game.statistics["time"] > 0
+        ]
+
+    @property
+    def has_waited(self) -> bool:
+        """Whether this person has waited for a partner for so long that they may leave and are paid for it."""
+        is_busy = self.is_waiting or self.is_playing
+        return self.waited_s + _CLOCKS_APART_S >= self.after_s and not is_busy and not self.is_complete
+
+    @property
+    def earned(self) -> Earned | None:
+        """What the games come to; None before there is a variant."""
+        return None if self.variant is None else self.variant.treatment.earned([game.statistics for game in self.games])
+
+    @property
+    def is_complete(self) -> bool:
+        return self.earned is not None and self.earned.is_complete
+
+    @property
+    def is_over(self) -> bool:
+        return self.max_games is not None and len(self.games) >= self.max_games
+
+    def accepted_s(self, statistic: str) -> float:
+        """Seconds that count towards the variant's target: none before the requirements are met."""
+        return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
+
+
+def read_visit(session: Session, play: PlayPart, enrolment: Enrolment, now: datetime) -> PlayedVisit:
+    games, is_waiting, is_playing, waited_s = {}, False, False, 0.0
+    for one in store.sessions_of(session, enrolment.id):
+        seat = one.session.seat or "player"
+        if one.session.came == "nobody":
+            waited_s = max(waited_s, one.session.waited_s or 0.0)
+        if one.episode is not None:
+            waited_s = 0.0
+            statistics = statistics_of(one, one.episode, seat, enrolment.participant_id)
+            others = [it for it in one.episode.seats if it.seat != seat]
+            game = PlayedGame(one.episode.id, one.episode.task, seat, one.session.created_at, statistics, *_partners(others))
+            games.setdefault((game.episode, seat), game)  # who left a seat and came back to it has played one game
+        elif one.session.state == "waiting":
+            is_waiting = True
+        else:
+            ended = one.session.ended_at
+            is_saving = one.session.episode_id is not None and ended is not None and now - ended < SAVING
+            is_playing = is_playing or one.session.state == "playing" or is_saving
+    name = enrolment.variant
+    return PlayedVisit(
+        None if name is None else play.variant(name), tuple(games.values()), is_waiting, is_playing, play.max_games,
+        waited_s, play.waiting.after_s,
+    )  # fmt: skip
+
+
+def _partners(held: Iterable[EpisodeSeat]) -> tuple[str, str]:
+    seats: dict[str, list[EpisodeSeat]] = {}
+    for one in sorted(held, key=lambda it: (it.seat, it.position)):
+        seats.setdefault(one.seat, []).append(one)
+    met = [", then ".join("a person" if one.actor_kind == "human" else "an agent" for one in ones) for ones in seats.values()]
+    return " + ".join(one.actor for ones in seats.values() for one in ones), " and ".join(met)
+
+
+def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedVisit) -> Form | None:
+    """What this visit is asked now about its partners; None if nothing is."""
+    if visit.is_playing or not (games := visit.with_partners):
+        return None
+    return due(play.questions, games, store.answered(session, enrolment_id))
+
+
+def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
+    """What one person did in one seat of an episode: what others did in that seat, before or after, is not theirs.
+
+    Returns:
+        By name: `BUILT_IN`, each number that was measured, and as `name.count` what it is made of, which adds up over games.
+    """
+    mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
+    names = {one.actor for one in mine}
+    found: dict[str, float] = {}
+    for measure in played.measures:
+        if measure.seat == seat and measure.actor in names:
+            if measure.number is not None:
+                found[measure.name] = float(measure.number)
+            found |= {f"{measure.name}.{name}": float(count) for name, count in measure.counts.items()}
+    num_steps = sum(one.num_steps for one in mine)
+    found |= {"games": 1.0, "time": num_steps / (played.frame_rate_hz or 60.0)}
+    return found | {"score": float(sum(one.total_reward for one in mine))}

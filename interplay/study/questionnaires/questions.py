@@ -1,0 +1,113 @@
+"""What a study asks after a game with a partner: about that partner, and which of two partners just met was better."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from interplay.errors import unknown_name
+from interplay.study.errors import StudyError
+from interplay.tables import Table, parse_toml
+
+AGREEMENT = ("strongly disagree", "disagree", "neither", "agree", "strongly agree")
+"""What a statement is answered by, unless it has options of its own."""
+SIDES = {"first": "The first", "same": "No difference", "second": "The second"}
+"""What a comparison is answered by: value -> as people read it."""
+MAX_TEXT_CHARS = 2000
+"""Longest answer in people's own words."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes:
+        id: Short name, unique in its form; the key of the answer.
+        options: Value -> as people read it, in order. Of a statement the values are 1, 2, ...; without any, people answer in
+            their own words, or leave it empty.
+    """
+
+    id: str
+    text: str
+    options: Mapping[str, str]
+
+    def accepts(self, value: str) -> bool:
+        return value in self.options if self.options else len(value) <= MAX_TEXT_CHARS
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What is asked.
+
+    Attributes:
+        partner: About the partner of a game.
+        comparison: About the partners of two games one after the other, if they differ; each pair is asked about once.
+        every: About the partner is asked after every so many games.
+    """
+
+    partner: tuple[Question, ...] = ()
+    comparison: tuple[Question, ...] = ()
+    every: int = 1
+
+
+def read_questions(table: Table | None) -> Questions:
+    """The table `[questions]` of a study, with the sets that it uses taken in (StudyError if it asks what cannot be asked)."""
+    if table is None:
+        return Questions()
+    partner = _read(table, "partner", None)
+    comparison = _read(table, "comparison", SIDES)
+    questions = Questions(partner, comparison, table.count("every", 1))
+    if not partner and not comparison:
+        raise table.error("partner", "and comparison are missing, so nothing is asked", 'write use = "teamwork"')
+    table.nothing_else()
+    return questions
+
+
+def taken_in(table: Table) -> dict[str, Any]:
+    """The table of a file, with the questions of the sets that `use` names in the place of that key.
+
+    Raises:
+        StudyError: If there is no such set, with the nearest name.
+    """
+    found = dict(table.values)
+    used = found.pop("use", [])
+    for name in reversed([used] if isinstance(used, str) else table.texts("use", [])):
+        if name not in builtin_sets():
+            error = unknown_name("question set", name, builtin_sets())
+            raise StudyError(f"{table.source}: {table.place('use')}: {error}")
+        for kind, questions in builtin_sets()[name].items():
+            own = found.get(kind, [])
+            found[kind] = [*questions, *own] if isinstance(own, list) else own
+    return found
+
+
+@cache
+def builtin_sets() -> dict[str, dict[str, Any]]:
+    """The sets that ship with the package, by name: kind -> questions as a file has them."""
+    folder = Path(str(resources.files("interplay.study"))) / "questionnaires" / "sets"
+    return {file.stem: parse_toml(file.read_text("utf-8"), str(file), StudyError) for file in sorted(folder.glob("*.toml"))}
+
+
+def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Question, ...]:
+    """The questions of one kind; with `options` they are answered by these alone."""
+    found: dict[str, Question] = {}
+    for entry in table.tables(kind, []):
+        name = entry.name("id")
+        if name in found:
+            sets = [one for one, kinds in builtin_sets().items() if any(it["id"] == name for it in kinds.get(kind, []))]
+            why = f"; the question set {sets[0]!r} has a question of this id, too" if sets else ""
+            raise entry.error("id", f"{name!r} is used twice{why}", "give each question its own id")
+        answers = options
+        if answers is None:
+            is_text = entry.choice("kind", ("scale", "text"), "scale") == "text"
+            labels = () if is_text else entry.texts("options", list(AGREEMENT))
+            if not is_text and len(set(labels)) < max(2, len(labels)):
+                raise entry.error("options", "are fewer than two different answers", 'write kind = "text", or more options')
+            answers = {str(place + 1): label for place, label in enumerate(labels)}
+        found[name] = Question(name, entry.line("text"), answers)
+        entry.nothing_else()
+    return tuple(found.values())

@@ -1,0 +1,150 @@
+"""A quiz for other places: plain text to paste, and the two XML documents of a Mechanical Turk qualification test.
+
+Structures: Amazon Mechanical Turk API Reference, "QuestionForm" (schema of 2017-11-06) and "AnswerKey" (schema of 2005-10-01).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from interplay.study.errors import QuizError
+from interplay.study.quizzes.quiz import Picture, Quiz, QuizQuestion, shuffled
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
+FORM_NAMESPACE = f"{_SCHEMAS}/2017-11-06/QuestionForm.xsd"
+KEY_NAMESPACE = f"{_SCHEMAS}/2005-10-01/AnswerKey.xsd"
+MAX_XML_BYTES = 65_535
+"""Longest document that `CreateQualificationType` takes."""
+
+_TICK_ALL = "(tick all that are true)"
+
+
+def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -> str:
+    """The quiz as plain text.
+
+    Args:
+        rng: Decides the order of the boxes.
+        with_key: Mark right boxes with an x and say what passes. Without it, nothing in the text tells them apart.
+    """
+    lines = [quiz.title, "=" * len(quiz.title), "", quiz.intro]
+    if with_key:
+        lines += ["", f"Passed with {quiz.pass_share:.0%} of {quiz.num_boxes} boxes in the right state."]
+    for number, question in enumerate(quiz.questions, start=1):
+        lines += ["", f"{number}. {question.text} {_TICK_ALL}"]
+        if question.picture is not None:
+            lines.append(f"   [picture {question.picture.name}: {question.picture.alt}]")
+        for option in shuffled(question.options, rng):
+            lines.append(f"   [{'x' if with_key and option.is_right else ' '}] {option.text}")
+    return "\n".join(lines) + "\n"
+
+
+def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | None = None) -> str:
+    """The `Test` of a qualification type: a QuestionForm with one checkbox question after another.
+
+    Args:
+        rng: Decides the order of the boxes; Amazon shows them as they stand.
+        picture_base: https address of the folder where the quiz's own pictures can be fetched.
+    Raises:
+        QuizError: If it is longer than Amazon takes, or a picture has no address.
+    """
+    form = ElementTree.Element("QuestionForm", xmlns=FORM_NAMESPACE)
+    overview = _under(form, "Overview")
+    _under(overview, "Title", quiz.title)
+    _under(overview, "Text", quiz.intro)
+    for question in quiz.questions:
+        element = _under(form, "Question")
+        _under(element, "QuestionIdentifier", question.id)
+        _under(element, "IsRequired", "false")  # nothing ticked is an answer, too
+        content = _under(element, "QuestionContent")
+        _under(content, "Text", f"{question.text} {_TICK_ALL}")
+        if question.picture is not None:
+            _picture(content, question.picture, picture_base)
+        answer = _under(_under(element, "AnswerSpecification"), "SelectionAnswer")
+        _under(answer, "MinSelectionCount", "0")
+        _under(answer, "MaxSelectionCount", str(len(question.options)))
+        _under(answer, "StyleSuggestion", "checkbox")
+        selections = _under(answer, "Selections")
+        for option in shuffled(question.options, rng):
+            selection = _under(selections, "Selection")
+            _under(selection, "SelectionIdentifier", option.id)
+            _under(selection, "Text", option.text)
+    return _document(form, quiz, "question form")
+
+
+def answer_key(quiz: Quiz) -> str:
+    """The `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
+
+    Amazon scores a question only by the exact set of ticked boxes, so every set with a score of its own is listed; all others,
+    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so
+    the sums are mapped one by one.
+
+    Raises:
+        QuizError: If it is longer than Amazon takes.
+    """
+    key = ElementTree.Element("AnswerKey", xmlns=KEY_NAMESPACE)
+    for question in quiz.questions:
+        element = _under(key, "Question")
+        _under(element, "QuestionIdentifier", question.id)
+        default = _num_right(question, ())
+        for ticked in _subsets([option.id for option in question.options]):
+            score = _num_right(question, ticked)
+            if score != default:
+                option = _under(element, "AnswerOption")
+                for name in ticked:
+                    _under(option, "SelectionIdentifier", name)
+                _under(option, "AnswerScore", str(score))
+        _under(element, "DefaultScore", str(default))
+    ranges = _under(_under(key, "QualificationValueMapping"), "RangeMapping")
+    for total in range(1, quiz.num_boxes + 1):
+        summed = _under(ranges, "SummedScoreRange")
+        _under(summed, "InclusiveLowerBound", str(total))
+        _under(summed, "InclusiveUpperBound", str(total))
+        _under(summed, "QualificationValue", str(100 * total // quiz.num_boxes))
+    _under(ranges, "OutOfRangeQualificationValue", "0")
+    return _document(key, quiz, "answer key")
+
+
+def _num_right(question: QuizQuestion, ticked: Iterable[str]) -> int:
+    chosen = set(ticked)
+    return sum((option.id in chosen) == option.is_right for option in question.options)
+
+
+def _subsets(names: list[str]) -> Iterable[tuple[str, ...]]:
+    return (subset for size in range(1, len(names) + 1) for subset in combinations(names, size))
+
+
+def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:
+    if not picture.is_remote and not (base or "").startswith("https://"):
+        raise QuizError(
+            f"the picture {picture.name} needs an https address that Amazon's page can load it from\n"
+            "Remedy: put the pictures on a server and pass its folder: --picture-base https://lab.example/quiz"
+        )
+    binary = _under(content, "Binary")
+    kind = _under(binary, "MimeType")
+    _under(kind, "Type", "image")
+    _under(kind, "SubType", picture.media_type.partition("/")[2])
+    _under(binary, "DataURL", picture.name if picture.is_remote else f"{(base or '').rstrip('/')}/{picture.name}")
+    _under(binary, "AltText", picture.alt)
+
+
+def _under(parent: ElementTree.Element, tag: str, text: str | None = None) -> ElementTree.Element:
+    element = ElementTree.SubElement(parent, tag)
+    element.text = text
+    return element
+
+
+def _document(root: ElementTree.Element, quiz: Quiz, what: str) -> str:
+    text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    size = len(text.encode())
+    if size > MAX_XML_BYTES:
+        raise QuizError(
+            f"quiz {quiz.id!r}: its {what} has {size:,} bytes, and Mechanical Turk takes {MAX_XML_BYTES:,}\n"
+            "Remedy: ask fewer questions, or give them fewer boxes (a question of n boxes needs up to 2^n lines)."
+        )
+    return text

@@ -1,0 +1,142 @@
+"""Read quizzes from TOML and refuse what cannot work, naming file, question and remedy."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from fractions import Fraction
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from interplay.errors import unknown_name
+from interplay.study.errors import QuizError
+from interplay.study.quizzes.quiz import MAX_OPTIONS, PASS_SHARE, Option, Picture, Quiz, QuizQuestion
+from interplay.tables import Table, parse_toml, read_text
+
+_PICTURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\.(jpg|jpeg|png)")
+
+
+def load_quiz(path: str | Path) -> Quiz:
+    """Read a quiz from a TOML file; pictures lie beside it.
+
+    Raises:
+        QuizError: If the file is missing, is not TOML, or holds something a quiz cannot mean.
+    """
+    file = Path(path)
+    hint = "Begin with a quiz that ships:  interplay judge quiz export minecraft --format toml"
+    text = read_text(file, QuizError, hint=hint)
+    return parse_quiz(text, source=str(file), folder=file.parent)
+
+
+@cache
+def builtin_quizzes() -> dict[str, Quiz]:
+    folder = Path(str(resources.files("interplay.study") / "data"))
+    quizzes = [load_quiz(file) for file in sorted(folder.glob("*.toml"))]
+    return {quiz.id: quiz for quiz in quizzes}
+
+
+def find_quiz(name: str) -> Quiz:
+    """A quiz by the id of one that ships, or by the path of a TOML file.
+
+    Raises:
+        NotFoundError: With the nearest known id.
+        QuizError: If a file is named and cannot be used.
+    """
+    if name.endswith(".toml"):
+        return load_quiz(name)
+    if name not in builtin_quizzes():
+        raise unknown_name("quiz", name, builtin_quizzes(), hint="A quiz of your own is named by its file: my_quiz.toml")
+    return builtin_quizzes()[name]
+
+
+def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
+    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures.
+
+    Raises:
+        QuizError: As `load_quiz`, naming file, question and remedy.
+    """
+    root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
+    head = root.table("quiz")
+    quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
+    pass_share = head.raw("pass_share", (int, float), PASS_SHARE)
+    if not 0 < pass_share <= 1:
+        raise head.error("pass_share", f"must be a share above 0 and up to 1, got {pass_share!r}", "write 0.65 for 65 %")
+    if Fraction(str(pass_share)) * 100 % 1:
+        raise head.error(
+            "pass_share", f"must be a whole percent, got {pass_share!r}", "platforms keep whole percents; write 0.65"
+        )
+    head.nothing_else()
+    entries = root.tables("question", [])
+    if not entries:
+        raise root.error("question", "there are no questions", "add [[question]] tables with id, text, right and wrong")
+    root.nothing_else()
+    questions = tuple(_question(entry, quiz_id, folder) for entry in entries)
+    ids = [question.id for question in questions]
+    for index, name in enumerate(ids):
+        if name in ids[:index]:
+            raise entries[index].error("id", f"{name!r} is used twice", "give each question its own id")
+    quiz = Quiz(quiz_id, title, intro, questions, float(pass_share), source)
+    _refuse_a_quiz_that_tells_nothing(quiz)
+    return quiz
+
+
+def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
+    """One [[question]] table, checked; errors name it by its id."""
+    name = table.values.get("id")
+    if isinstance(name, str) and name:
+        table = Table(table.values, table.source, f"question {name!r}", refuse=QuizError)
+    question_id, text = table.name("id"), table.text("text")
+    right, wrong = ([option.strip() for option in table.texts(key, [])] for key in ("right", "wrong"))
+    if not right:
+        raise table.error("right", "holds no answer", "name at least one right box, or nobody can tell a slip from knowledge")
+    if not 2 <= len(right) + len(wrong) <= MAX_OPTIONS:
+        raise table.error("wrong", f"makes {len(right) + len(wrong)} boxes; 2 to {MAX_OPTIONS} fit", "change the lists")
+    every = [*right, *wrong]
+    for place, option in enumerate(every):
+        if option in every[:place]:
+            raise table.error("wrong" if option in wrong else "right", f"{option!r} stands there twice", "keep one of them")
+    options = tuple(Option(_option_id(quiz_id, question_id, option), option, option in right) for option in every)
+    if len({option.id for option in options}) < len(options):
+        raise table.error("id", "gives two boxes the same short id, by chance", "choose another id for the question")
+    picture = _picture(table, folder)
+    table.nothing_else("note")
+    return QuizQuestion(question_id, text, options, picture)
+
+
+def _option_id(quiz_id: str, question_id: str, text: str) -> str:
+    """Four hex digits of a hash: short, because an answer key for Mechanical Turk repeats it up to 128 times."""
+    return hashlib.sha256(f"{quiz_id}\0{question_id}\0{text}".encode()).hexdigest()[:4]
+
+
+def _picture(table: Table, folder: Path | None) -> Picture | None:
+    name, alt = table.text("picture", ""), table.text("picture_alt", "")
+    if not name:
+        if alt:
+            raise table.error("picture_alt", "describes a picture that is not named", 'add picture = "file.jpg"')
+        return None
+    if not alt:
+        raise table.error("picture_alt", "is missing", "say in a sentence what the picture shows, for those who cannot see it")
+    if name.startswith("https://"):
+        return Picture(name, alt)
+    if not _PICTURE.fullmatch(name):
+        problem = f"{name!r} is neither a .jpg or .png file beside the quiz nor an https address"
+        raise table.error("picture", problem, "put the file in the quiz's folder and write its bare name")
+    if folder is not None and not (folder / name).is_file():
+        raise table.error("picture", f"there is no file {folder / name}", "put the picture beside the quiz")
+    return Picture(name, alt, folder)
+
+
+def _refuse_a_quiz_that_tells_nothing(quiz: Quiz) -> None:
+    """Leaving every box empty, or ticking every box, must not pass."""
+    nothing = quiz.score({question.id: [] for question in quiz.questions})
+    everything = quiz.score({question.id: [option.id for option in question.options] for question in quiz.questions})
+    for score, deed, remedy in (
+        (nothing, "leaves every box empty", "more right"),
+        (everything, "ticks every box", "more wrong"),
+    ):
+        if score.is_passed:
+            raise QuizError(
+                f"{quiz.source}: quiz.pass_share: a person who {deed} has {score.share:.0%} of the boxes right and passes at "
+                f"{quiz.pass_share:.0%}\nRemedy: add questions with {remedy} boxes, or raise pass_share."
+            )

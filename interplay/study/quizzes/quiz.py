@@ -1,0 +1,207 @@
+"""Qualification quizzes as data: questions with several right answers, scored as the share of boxes in the right state.
+
+The rule is that of BEDD's appendix D.1.1: over all checkboxes of the quiz, the share that somebody left in the right state,
+ticked or not; 65 % passes. The questions that ship here are our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interplay.errors import unknown_name
+from interplay.study.errors import QuizAnswerError, QuizError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+PASS_SHARE = 0.65
+MAX_OPTIONS = 8
+"""Boxes of one question; Mechanical Turk's answer key names every combination of them."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One box. Its id comes from its text alone, so that neither the order of ids nor the ids tell which are right."""
+
+    id: str
+    text: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture beside a question: a file beside the quiz, or an https address; and words for those who do not see it."""
+
+    name: str
+    alt: str
+    folder: Path | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it lies at an address of its own."""
+        return self.name.startswith("https://")
+
+    @property
+    def media_type(self) -> str:
+        return "image/png" if self.name.lower().endswith(".png") else "image/jpeg"
+
+    def read(self) -> bytes:
+        if self.is_remote or self.folder is None:
+            raise QuizError(f"{self.name} is not a file of this quiz")
+        return (self.folder / self.name).read_bytes()
+
+
+@dataclass(frozen=True)
+class QuizQuestion:
+    """A question and its boxes, in the order of the file."""
+
+    id: str
+    text: str
+    options: tuple[Option, ...]
+    picture: Picture | None = None
+
+
+@dataclass(frozen=True)
+class QuizScore:
+    """How many boxes stood right.
+
+    Attributes:
+        num_right, num_boxes: Of the whole quiz.
+        is_passed: Whether the share reached the quiz's `pass_share`, computed exactly.
+        by_question: Question id -> (right, boxes).
+    """
+
+    num_right: int
+    num_boxes: int
+    is_passed: bool
+    by_question: dict[str, tuple[int, int]]
+
+    @property
+    def share(self) -> float:
+        return self.num_right / self.num_boxes
+
+
+@dataclass(frozen=True)
+class Quiz:
+    """A quiz with its key. Send `form()` to those who take it, never the quiz itself.
+
+    Attributes:
+        pass_share: Share of boxes that must stand right, 0 to 1, a whole percent.
+    """
+
+    id: str
+    title: str
+    intro: str
+    questions: tuple[QuizQuestion, ...]
+    pass_share: float = PASS_SHARE
+    source: str = field(default="", compare=False)
+
+    @property
+    def num_boxes(self) -> int:
+        return sum(len(question.options) for question in self.questions)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """16 hex digits over everything that is asked and how it is scored, to be stored beside every attempt."""
+        content = [self.id, self.title, self.intro, self.pass_share]
+        content += [
+            [
+                question.id,
+                question.text,
+                question.picture and question.picture.name,
+                [(o.text, o.is_right) for o in question.options],
+            ]
+            for question in self.questions
+        ]
+        return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
+
+    def picture(self, name: str) -> Picture:
+        """The picture of that name that lies beside the quiz, for the handler that serves it.
+
+        Raises:
+            NotFoundError: For any other name; a path never leads out of the quiz.
+        """
+        local = {q.picture.name: q.picture for q in self.questions if q.picture is not None and not q.picture.is_remote}
+        if name not in local:
+            raise unknown_name("picture", name[:100], local)
+        return local[name]
+
+    def form(self, rng: np.random.Generator) -> dict[str, Any]:
+        """What those who take the quiz may see: no key, no notes, and boxes in an order that chance decides.
+
+        Returns:
+            `id`, `title`, `intro` and `questions`: each `id`, `text`, `picture` (`name`, `alt`, or None) and `options`
+            (each `id` and `text`). Answers come back as `{question id: [ids of ticked options]}`.
+        """
+        return {
+            "id": self.id,
+            "title": self.title,
+            "intro": self.intro,
+            "questions": [
+                {
+                    "id": question.id,
+                    "text": question.text,
+                    "picture": question.picture and {"name": question.picture.name, "alt": question.picture.alt},
+                    "options": [{"id": option.id, "text": option.text} for option in shuffled(question.options, rng)],
+                }
+                for question in self.questions
+            ],
+        }
+
+    def score(self, answers: Any) -> QuizScore:
+        """Score what somebody ticked.
+
+        Args:
+            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list.
+                Any JSON value may come in.
+        Raises:
+            QuizAnswerError: If a question is missing, or something is named that the quiz does not have.
+        """
+        ticked = self._checked(answers)
+        by_question = {
+            question.id: (sum((o.id in ticked[question.id]) == o.is_right for o in question.options), len(question.options))
+            for question in self.questions
+        }
+        num_right = sum(right for right, _ in by_question.values())
+        is_passed = Fraction(num_right, self.num_boxes) >= Fraction(str(self.pass_share))
+        return QuizScore(num_right, self.num_boxes, is_passed, by_question)
+
+    def _checked(self, answers: Any) -> dict[str, frozenset[str]]:
+        if not isinstance(answers, Mapping):
+            raise QuizAnswerError("answers must be an object: question id -> list of ticked option ids")
+        known = {question.id: {option.id for option in question.options} for question in self.questions}
+        for name in answers:
+            if name not in known:
+                raise QuizAnswerError(f"quiz {self.id!r} has no question {str(name)[:60]!r}; it has {', '.join(known)}")
+        ticked: dict[str, frozenset[str]] = {}
+        for question in self.questions:
+            given = answers.get(question.id)
+            if not isinstance(given, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in given):
+                problem = "is not answered" if given is None else "must be a list of option ids"
+                raise QuizAnswerError(f"question {question.id!r} {problem}\nSend a list; an empty one where nothing is ticked.")
+            strangers = sorted(set(given) - known[question.id])
+            if strangers:
+                raise QuizAnswerError(f"question {question.id!r} has no option {strangers[0][:60]!r}")
+            ticked[question.id] = frozenset(given)
+        return ticked
+
+    def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Answers given by the options' texts, as answers by their ids; whatever is no option's text stays as it is."""
+        ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
+        return {
+            name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]
+            if name in ids and isinstance(given, list)
+            else given
+            for name, given in answers.items()
+        }
+
+
+def shuffled(options: Sequence[Option], rng: np.random.Generator) -> list[Option]:
+    return [options[index] for index in rng.permutation(len(options))]

@@ -1,0 +1,38 @@
+"""`Milestones`: what was reached in episodes of `explore`, found by playing each again in a process beside the games.
+
+`main` runs in that process, which is told what to judge as `filming` is.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from interplay.explore import judgement_cache, judging
+from interplay.explore.judgement_cache import Judgement
+from interplay.play.background.filming import Pace, make_what_is_asked
+from interplay.play.background.films import SOON, Films
+from interplay.record import Archive
+
+
+class Milestones(Films):
+    """Episodes are judged one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.explore.milestone_queue"
+
+    def is_made(self, episode_id: str) -> bool:
+        return judgement_cache.read(self._archive.root, episode_id) is not None
+
+    def reached(self, episode_id: str) -> Judgement | None:
+        """What was reached; None where it is not known yet, and then it soon is."""
+        judgement = judgement_cache.read(self._archive.root, episode_id)
+        if judgement is None:
+            self.wanted(episode_id, SOON)
+        return judgement
+
+
+def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:
+    pace.begin(archive.get(episode_id).num_steps)
+    judging.known(archive, episode_id, advance=pace.advance)
+
+
+main = partial(make_what_is_asked, _judge)

@@ -1,0 +1,201 @@
+"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges; the operator, by token or
+signed in on a page; or a program, by an API token.
+
+Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware
+puts the cookie on the answer. The cookie holds a random key, never the participant's number, and says nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import HTTPException
+from itsdangerous import BadSignature, URLSafeSerializer, URLSafeTimedSerializer
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from interplay.play.connections import tokens
+from interplay.play.connections.sockets import client_of
+from interplay.store import ApiToken
+from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, also for callers of this module
+from interplay.store.participants import is_given_name as is_given_name
+from interplay.store.participants import one_spelling as one_spelling
+from interplay.study.people import People
+from interplay.web.services import services
+
+COOKIE = "interplay_participant"
+ONE_YEAR_S = 365 * 24 * 3600
+PUPIL_COOKIE = "interplay_pupil"
+"""Of a pupil of a class: while it is there, the browser's own participant waits."""
+OPERATOR_COOKIE = "interplay_operator"
+SIGNED_IN_S = 12 * 3600
+"""How long an operator stays signed in."""
+_SCOPE_KEY = "interplay.identity"
+_COOKIES_REMEMBERED = 10_000
+
+
+@dataclass
+class _Pending:
+    """What the middleware hands to the request and reads back: the cookie to set, if any."""
+
+    cookie: str | None = None
+
+
+class IdentityMiddleware:
+    """Sets the participant cookie on the answer to the request that made the participant."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        pending = scope[_SCOPE_KEY] = _Pending()
+        secure = "; Secure" if scope.get("scheme") == "https" else ""
+
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start" and pending.cookie is not None:
+                MutableHeaders(scope=message).append(
+                    "Set-Cookie", f"{COOKIE}={pending.cookie}; Path=/; Max-Age={ONE_YEAR_S}; HttpOnly; SameSite=Lax{secure}"
+                )
+            await send(message)
+
+        await self.app(scope, receive, send_with_cookie)
+
+
+def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
+    """Cookie -> number of its participant, which stays the same; looked up once, for a page sends many requests.
+
+    What it returns raises LookupError for a cookie of nobody, and looks again next time.
+    """
+
+    @functools.lru_cache(_COOKIES_REMEMBERED)
+    def number(cookie: str) -> int:
+        key = _key(secret, cookie)
+        if key is None:
+            raise LookupError(cookie)
+        found = people.find(key)
+        if found is None:
+            raise LookupError(cookie)
+        return found
+
+    return number
+
+
+def network_of(request: HTTPConnection) -> str:
+    """Where a request came from: what counts as one visitor's network."""
+    return "" if request.client is None else client_of(request.client.host)
+
+
+def known_participant(request: HTTPConnection) -> int | None:
+    """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes nothing."""
+    for name in (PUPIL_COOKIE, COOKIE):
+        with contextlib.suppress(LookupError):
+            return services(request).participant_number(request.cookies.get(name, ""))
+    return None
+
+
+def current_participant(request: HTTPConnection) -> int:
+    """Number of the participant of this request, made on first need. Call it from plain `def` handlers: it may write."""
+    found = known_participant(request)
+    if found is not None:
+        return found
+    # A key this server signed stays the person's own even when the database is a new one.
+    secret = services(request).secret
+    key = _key(secret, request.cookies.get(COOKIE, "")) or secrets.token_urlsafe(16)
+    number = services(request).people.find_or_add(key)
+    request.scope[_SCOPE_KEY].cookie = _signer(secret).dumps(key)
+    return number
+
+
+def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None:
+    """Let this browser be the pupil with this key, until it is closed or they leave."""
+    value = _signer(services(request).secret).dumps(key)
+    response.set_cookie(PUPIL_COOKIE, value, httponly=True, samesite="lax", secure=request.url.scheme == "https")
+
+
+def sign_out_pupil(response: Response) -> None:
+    response.delete_cookie(PUPIL_COOKIE, httponly=True, samesite="lax")
+
+
+def is_operator(request: HTTPConnection) -> bool:
+    """Whether the request carries the operator's token; a token nobody made is refused (401), not ignored."""
+    authorization = request.headers.get("authorization")
+    if authorization is None:
+        return False
+    if tokens.is_operator(authorization, tokens.operator_token(services(request).archive.root)):
+        return True
+    if api_token(request) is None:
+        message = "this server does not know this token, or it was revoked; ask the operator of the server for a new one"
+        raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
+    return False
+
+
+def require_operator_token(request: HTTPConnection) -> None:
+    """Refuse (401) requests without the operator's token."""
+    expected = tokens.operator_token(services(request).archive.root)
+    if not tokens.is_operator(request.headers.get("authorization"), expected):
+        message = "this is not the operator's token; it is in operator.token of the data folder"
+        raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
+
+
+def api_token(request: HTTPConnection) -> ApiToken | None:
+    """The API token this request carries, if it is good now: its `name` is who asks, its `scope` what they may do."""
+    scheme, _, value = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not value.strip():
+        return None
+    return services(request).api_tokens.find(value.strip())
+
+
+def current_operator(request: HTTPConnection) -> bool:
+    """Whether the operator asks: by token (a wrong one is refused), or signed in on the page `/operator`."""
+    return is_operator(request) or _is_signed_in(request)
+
+
+def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
+    """Give visitors who know the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
+    expected = tokens.operator_token(services(request).archive.root)
+    if not tokens.is_operator(f"Bearer {token}", expected):
+        return False
+    value = _operator_signer(request).dumps(secrets.token_hex(8))
+    # Strict: no other site's link or form brings it along.
+    response.set_cookie(
+        OPERATOR_COOKIE, value, SIGNED_IN_S, httponly=True, samesite="strict", secure=request.url.scheme == "https"
+    )
+    return True
+
+
+def sign_out(response: Response) -> None:
+    response.delete_cookie(OPERATOR_COOKIE, httponly=True, samesite="strict")
+
+
+def _is_signed_in(request: HTTPConnection) -> bool:
+    try:
+        _operator_signer(request).loads(request.cookies.get(OPERATOR_COOKIE, ""), max_age=SIGNED_IN_S)
+    except BadSignature:  # an expired one is one too
+        return False
+    return True
+
+
+def _operator_signer(request: HTTPConnection) -> URLSafeTimedSerializer:
+    key = services(request).secret + tokens.operator_token(services(request).archive.root).encode()
+    return URLSafeTimedSerializer(key, salt="interplay.operator")
+
+
+def _signer(secret: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(secret, salt="interplay.participant")
+
+
+def _key(secret: bytes, cookie: str) -> str | None:
+    try:
+        key = _signer(secret).loads(cookie)
+    except BadSignature:
+        return None
+    return key if isinstance(key, str) else None

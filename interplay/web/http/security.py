@@ -1,0 +1,306 @@
+"""Headers that keep pages to themselves, and the refusal of requests other sites send in a visitor's name."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from interplay.play.connections.sockets import host_of_origin
+from interplay.web.http.refusals import CODES, document
+
+PLOT_STYLE = "'sha256-SgjNc3K/dJOn/wGF4KRGlSlGurHOsncfKxd6/DWDch4='"
+"""The one style element that may stand in a page: Observable Plot puts it into each of its drawings of class `drawn`."""
+
+
+def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
+    """What a page may load, who may frame it, and where its forms may go.
+
+    Args:
+        frame_ancestors: Origins whose pages may show it in a frame; without any: none.
+        form_action: Origins beside our own that take its forms.
+
+    >>> content_security_policy(form_action=["https://www.mturk.com"]).split("; ")[7]
+    "form-action 'self' https://www.mturk.com"
+    """
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self' 'wasm-unsafe-eval'",  # WebAssembly alone: the ray-caster, where a browser has no graphics card
+            f"style-src 'self' {PLOT_STYLE}",
+            "img-src 'self' data: blob:",  # Pico draws its check marks from data: addresses
+            "media-src 'self'",
+            "connect-src 'self'",
+            "font-src 'self'",
+            " ".join(("form-action 'self'", *form_action)),
+            "base-uri 'none'",
+            f"frame-ancestors {' '.join(frame_ancestors) or chr(39) + 'none' + chr(39)}",
+        )
+    )
+
+
+CONTENT_SECURITY_POLICY = content_security_policy()
+
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), fullscreen=(self)",
+}
+
+MAX_BODY_BYTES = 256 * 1024
+"""Of a request: the longest form is a judge's answer with what was watched (64 KiB) and a few pages of reasons."""
+
+_SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
+_SCOPE_KEY = "interplay.security"
+
+
+@dataclass
+class _Allowed:
+    """Other origins this answer has to do with; filled while the request is handled."""
+
+    frame_ancestors: list[str] = field(default_factory=list)
+    form_action: list[str] = field(default_factory=list)
+
+
+def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> None:
+    """Let these origins frame the answer to this request, and take its forms; nothing else is loosened."""
+    allowed: _Allowed = request.scope.setdefault(_SCOPE_KEY, _Allowed())
+    for known, new in ((allowed.frame_ancestors, frame_ancestors), (allowed.form_action, form_action)):
+        known += [origin for origin in dict.fromkeys(new) if origin not in known]
+
+
+class SecurityMiddleware:
+    """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes asked for by other sites' pages.
+
+    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, of servers without https, by `Origin` alone, where `null`
+    is a page that hides it, such as a sandboxed frame. Programs send neither header and are let through, because they carry no
+    visitor's cookie either.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        allowed = scope[_SCOPE_KEY] = _Allowed()
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if allowed.frame_ancestors or allowed.form_action:
+                    headers["Content-Security-Policy"] = content_security_policy(
+                        frame_ancestors=allowed.frame_ancestors, form_action=allowed.form_action
+                    )
+            await send(message)
+
+        if scope["method"] not in _SAFE_METHODS and _is_of_another_site(Headers(scope=scope)):
+            message = "this request came from a page of another site; open Interplay itself"
+            await JSONResponse(document("cross_site", message), 403)(scope, receive, send_with_headers)
+            return
+        await self.app(scope, receive, send_with_headers)
+
+
+class HeadMiddleware:
+    """Answers HEAD as GET, without the body, which is not made: a file is not read, and a stream ends once it has begun."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        has_begun = asyncio.Event()
+
+        async def send_head(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await send(message)
+                await send({"type": "http.response.body", "body": b""})
+                has_begun.set()
+
+        async def hang_up() -> Message:
+            await has_begun.wait()
+            return {"type": "http.disconnect"}
+
+        extensions = {**scope.get("extensions", {}), "http.response.pathsend": {}}
+        await self.app({**scope, "method": "GET", "extensions": extensions}, hang_up, send_head)
+
+
+def _is_of_another_site(headers: Headers) -> bool:
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    origin = headers.get("origin")
+    if origin is None:
+        return False
+    host = host_of_origin(origin)
+    return host is None or host not in (headers.get("host"), headers.get("x-forwarded-host"))
+
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True)
+class Hosts:
+    """The names a server answers to.
+
+    Without such a list, the page of another site could have its own name lead here (DNS rebinding), and browsers would let it
+    read and play as if it were ours. A bare address is nobody's name, so nothing can be made of it: where the server listens on
+    every address of its machine, any will do.
+
+    Attributes:
+        names: In lower case.
+        any_address: Whether every IP address is one of them.
+    """
+
+    names: frozenset[str]
+    any_address: bool = False
+
+    @classmethod
+    def of(cls, listening: str, more: Iterable[str] = ()) -> Hosts:
+        """Loopback, what the server listens on, and more names, such as that of a proxy before it.
+
+        Raises:
+            ValueError: If one of them is not a name.
+
+        >>> sorted(Hosts.of("192.0.2.7", ["https://Lab.example"]).names)
+        ['127.0.0.1', '192.0.2.7', '::1', 'lab.example', 'localhost']
+        """
+        names = {*LOOPBACK, _name(f"[{listening}]" if ":" in listening else listening)}
+        for text in more:
+            name = _name(text.partition("://")[2].partition("/")[0] if "://" in text else text)
+            if not name:
+                raise ValueError(f"{text!r} is not a host name; write one as in --allow-host lab.example")
+            names.add(name)
+        everywhere = is_everywhere(listening)
+        if everywhere:
+            own = socket.gethostname().lower()
+            names |= {own, f"{own}.local"}
+        return cls(frozenset(names), any_address=everywhere)
+
+    def refusal(self, headers: Headers) -> str | None:
+        """Why a request is not for this server; None if it is."""
+        given = headers.getlist("host")
+        name = _name(given[0]) if len(given) == 1 else ""
+        if not name:
+            return "the request must have exactly one Host header"
+        if name in self.names or (self.any_address and _is_address(name)):
+            return None
+        return (
+            f"this server does not accept the host name {name[:100]}; open the address that it printed when it started, "
+            f"or start it with  interplay serve --allow-host {name[:100]}"
+        )
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether listening on it means every address of the machine."""
+    return host in ("", "0.0.0.0", "::")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether listening on it lets in nobody but programs of this machine."""
+    return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _name(host: str) -> str:
+    try:
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class HostMiddleware:
+    """Answers 421 to requests for another server, over HTTP and before a socket is accepted."""
+
+    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
+        self.app = app
+        self.hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        why = self.hosts.refusal(Headers(scope=scope)) if scope["type"] in ("http", "websocket") else None
+        if why is None:
+            await self.app(scope, receive, send)
+            return
+        response: Response = JSONResponse(document("wrong_host", why), 421)
+        if scope["type"] == "http" and not scope["path"].startswith("/api/"):
+            response = PlainTextResponse(why + "\n", 421)
+        if scope["type"] == "http":
+            await response(scope, receive, send)
+        elif "websocket.http.response" in scope.get("extensions", {}):
+            await WebSocket(scope, receive, send).send_denial_response(response)
+        else:
+            await send({"type": "websocket.close"})
+
+
+class NulMiddleware:
+    """Refuses addresses that hold the character NUL: nothing here has it in its name, and PostgreSQL takes it in no text."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and ("\0" in scope["path"] or b"\0" in unquote_to_bytes(scope["query_string"])):
+            message = "the address holds the character NUL (%00); remove it"
+            await JSONResponse(document(CODES[400], message), 400)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
+_UPLOAD = re.compile(r"/api/agents/[^/]+/tasks/[^/]+/[^/]+/videos/[^/]+")
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether a request brings a video: its handler looks at the sender first, and then counts bytes by a limit of its own."""
+    return scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"]) is not None
+
+
+class BodyLimitMiddleware:
+    """Stops reading a request's body after `MAX_BODY_BYTES`, whatever length it claims: 413, in the form of our other errors.
+
+    Starlette's own middleware answers in plain text before the application's error handlers see anything.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        num_bytes = 0
+
+        async def receive_counted() -> Message:
+            nonlocal num_bytes
+            message = await receive()
+            if message["type"] == "http.request":
+                num_bytes += len(message.get("body", b""))
+                if num_bytes > MAX_BODY_BYTES:
+                    raise HTTPException(413, f"the request is larger than {MAX_BODY_BYTES // 1024} KiB")
+            return message
+
+        is_counted = scope["type"] == "http" and not is_upload(scope)
+        await self.app(scope, receive_counted if is_counted else receive, send)

@@ -1,0 +1,34 @@
+"""`Proofs`: whether episodes of high scores, played again in a process beside the games, are what was recorded."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from interplay.play.background.filming import Pace, make_what_is_asked
+from interplay.play.background.films import SOON, Films
+from interplay.record import Archive, proofs
+from interplay.study.scores import Place
+
+
+class Proofs(Films):
+    """Episodes are played again one after the other in a process of low priority, as films are made."""
+
+    module = "interplay.web.scores.proofs"
+
+    def is_made(self, episode_id: str) -> bool:
+        return proofs.proof_path(self._archive.root, episode_id).exists()
+
+    def known(self, place: Place) -> bool | None:
+        """Whether the episode of a line, played again, was what was recorded; None if it is not known yet, and then it soon
+        is."""
+        found = proofs.kept(self._archive.root, place.episode, place.sha256)
+        if found is None:
+            self.wanted(place.episode, SOON)
+        return found
+
+
+def _prove(archive: Archive, episode_id: str, pace: Pace) -> None:
+    proofs.prove(archive, episode_id)
+
+
+main = partial(make_what_is_asked, _prove)
