@@ -120,7 +120,7 @@ def test_model_judges_are_measured_against_people(page):
     assert page.get_by_text("so its accuracy is unknown").count() == 0
     page.locator(".verdict.doubtful").get_by_text("it is no better than the outcomes' shares, as far as 380").wait_for()
     assert fits(page)
-    page.locator("svg.drawn").nth(2).wait_for()
+    page.locator("svg.drawn").nth(1).wait_for()
     assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
     strokes = page.locator('svg.drawn g[aria-label="line"] path').evaluate_all(
         "all => all.map((one) => getComputedStyle(one).stroke)"
