@@ -20,6 +20,9 @@ from starlette.websockets import WebSocket
 from interplay.play.connections.sockets import host_of_origin
 from interplay.web.refusals import CODES, document
 
+PLOT_STYLE = "'sha256-SgjNc3K/dJOn/wGF4KRGlSlGurHOsncfKxd6/DWDch4='"
+"""The one style element that may stand in a page: Observable Plot puts it into each of its drawings of class `drawn`."""
+
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
     """What a page may load, who may frame it, and where its forms may go.
@@ -35,7 +38,7 @@ def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action:
         (
             "default-src 'none'",
             "script-src 'self' 'wasm-unsafe-eval'",  # WebAssembly alone: the ray-caster, where a browser has no graphics card
-            "style-src 'self'",
+            f"style-src 'self' {PLOT_STYLE}",
             "img-src 'self' data: blob:",  # Pico draws its check marks from data: addresses
             "media-src 'self'",
             "connect-src 'self'",

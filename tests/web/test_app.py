@@ -163,7 +163,7 @@ def test_no_script_or_style_of_ours_loads_from_another_host():
 
 def test_vendored_libraries_keep_their_licences():
     folders = [path for path in (STATIC / "vendor").iterdir() if path.is_dir()]
-    assert {folder.name for folder in folders} == {"htmx", "pico"}
+    assert {folder.name for folder in folders} == {"d3", "htmx", "pico", "plot"}
     assert all(any(file.name.startswith("LICENSE") for file in folder.iterdir()) for folder in folders)
 
 

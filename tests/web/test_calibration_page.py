@@ -75,18 +75,16 @@ def test_the_page_shows_every_figure_and_escapes_names(archive, client):
     assert "<success>" not in text
 
 
-def test_a_perfect_prediction_lies_at_the_top_right():
+def test_the_plot_of_a_perfect_prediction_has_one_point():
     found = measure(np.array([[1.0, 0.0, 0.0]] * 4), ["left"] * 4, [1, 2, 3, 4], [])
-    drawing = reliability(found.bins)
-    (dot,) = drawing.dots
-    assert (dot.x, dot.y) == (drawing.right, drawing.top)
-    assert dot.says == "4 answers predicted at 100%: 100% right"
+    assert reliability(found.bins)["rows"] == [(1.0, 1.0, 4)]
 
 
-def test_the_curve_is_drawn_from_zero_and_a_negative_correlation_stays_on_the_page():
-    drawing = savings([SavingPoint(5, -0.4, 0.5), SavingPoint(10, 1.0, 1.0)])
-    assert drawing is not None
-    assert drawing.dots[0].y == drawing.bottom
+def test_the_curve_has_a_line_without_the_model_and_one_with_it():
+    plot = savings([SavingPoint(5, -0.4, 0.5), SavingPoint(10, 1.0, 1.0)])
+    assert plot is not None
+    assert [one["name"] for one in plot["series"]] == ["people alone", "with the model"]
+    assert plot["rows"] == [(0, 5, -0.4), (0, 10, 1.0), (1, 5, 0.5), (1, 10, 1.0)]
     assert savings([]) is None
 
 

@@ -172,7 +172,8 @@ def test_a_teacher_sees_the_class_live_takes_the_table_and_closes_it(app, archiv
     assert "best in Breakout 30" in said
     assert "Ada not on the projector yet 30 – 4 4.0 1 of 2" in said
     assert "middle score 15" in said
-    assert 'aria-label="Scores of the class: 1 from 0 to 5' in page.text
+    assert 'data-plot="Scores of the class"' in page.text
+    assert "Numbers from to games 0 5 1 5 10 0 10 15 1 " in said
     projector = teacher.get(f"/classes/{made.code}?view=projector").text
     assert "Close the class" not in projector
     assert "Who has played what" not in projector

@@ -17,11 +17,12 @@ from interplay.cli import _run
 from interplay.play.connections.tokens import operator_token
 from interplay.play.server import PlayServer
 from interplay.record import Verdict
-from interplay.record.collected import Collected
+from interplay.record.collected import AGENTS, Collected, Hours
 from interplay.store import Enrolment, EpisodeRow, EpisodeStatistic, Participant, PayEvent, PlaySession, StudyRow, studies
 from interplay.study.definition import find_study
 from interplay.tasks import find
 from interplay.web.app import create_app
+from interplay.web.desk.pages import MAX_PARTS, by_day, cumulative
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library
@@ -224,6 +225,28 @@ def test_quality_and_what_was_collected(operator, archive, capsys):
     page = text_of(operator.get("/desk/collected"))
     assert "people in no study" in page
     assert "study, Prolific" in page
+
+
+def test_hours_of_a_day_are_added_up_by_part_and_the_smallest_parts_share_a_colour():
+    hours = [Hours("2026-03-01", f"task-{number:02}", "open", 1.0 + number, 1) for number in range(MAX_PARTS + 1)]
+    hours += [Hours("2026-02-27", "task-03", channel, 0.25, 1) for channel in ("open", AGENTS)]
+    plot = by_day(hours, "task", lambda one: one.task)
+    assert [one["name"] for one in plot["series"]] == [*(f"task-{number:02}" for number in range(MAX_PARTS, 1, -1)), "others"]
+    assert plot["rows"][0] == (MAX_PARTS - 3, "2026-02-27", 0.5)
+    assert plot["rows"][-1] == (MAX_PARTS - 1, "2026-03-01", 3.0)  # task-00 and task-01
+    assert by_day([], "task", lambda one: one.task) is None
+
+
+def test_hours_so_far_are_those_of_people_and_those_of_agents():
+    hours = [
+        Hours("2026-03-01", "a", "open", 1.0, 1),
+        Hours("2026-02-27", "a", AGENTS, 0.5, 1),
+        Hours("2026-03-01", "b", "open", 2.0, 1),
+    ]
+    assert cumulative(hours)["rows"] == [
+        (0, "2026-02-27", 0.0), (0, "2026-03-01", 3.0), (1, "2026-02-27", 0.5), (1, "2026-03-01", 0.5),
+    ]  # fmt: skip
+    assert cumulative(hours[:1]) is None
 
 
 def test_search_lists_saves_and_downloads(operator, archive):

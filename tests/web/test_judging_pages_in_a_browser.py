@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import pairwise
 
 import pytest
 from agents_world import TASK, mp4
@@ -98,7 +97,8 @@ def page(chromium, server, look, picture):
 def test_the_leaderboard_is_read_by_task_by_method_and_by_kind_of_judge(page):
     page.goto("/leaderboard")
     assert page.locator(".board tbody tr").count() == len(NAMES)
-    assert page.locator(".history .lines g").count() == len(NAMES)
+    page.locator(".history svg.drawn").wait_for()
+    assert page.locator(".history g.line").count() == page.locator(".history .legend li").count() == len(NAMES)
     assert fits(page)
     page.shoot("board-trueskill")
     page.get_by_role("link", name="Find a cave").click()
@@ -124,27 +124,36 @@ def test_model_judges_are_measured_against_people(page):
     assert page.get_by_text("so its accuracy is unknown").count() == 0
     page.locator(".verdict.doubtful").get_by_text("it is no better than the outcomes' shares, as far as 380").wait_for()
     assert fits(page)
+    page.locator("svg.drawn").nth(1).wait_for()
     assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
+    strokes = page.locator('svg.drawn g[aria-label="line"] path').evaluate_all(
+        "all => all.map((one) => getComputedStyle(one).stroke)"
+    )
+    assert len(set(strokes)) > 1, "two lines have two colours"
     page.shoot("model-judges")
 
 
-def test_pointing_at_a_name_in_the_plot_brings_its_line_forward(page):
+def test_pointing_at_a_name_below_the_plot_brings_its_line_forward(page):
     page.goto("/leaderboard")
-    page.locator(".history .names g").first.scroll_into_view_if_needed()
-    page.locator(".history .names g").nth(3).hover()
-    number = page.locator(".history .names g").nth(3).get_attribute("data-agent")
-    assert page.locator(".history .plot.pointed").count() == 1
-    on = page.locator(".history .lines g.on")
-    assert [one.get_attribute("data-agent") for one in on.all()] == [number]
-    assert float(on.locator(".band").evaluate("one => getComputedStyle(one).opacity")) > 0
+    page.locator(".history svg.drawn").wait_for()
+    page.locator(".history .legend li").nth(3).hover()
+    band = page.locator(".history .pointed g.band.on")
+    assert "of-3" in band.get_attribute("class").split()
+    assert float(band.locator("path").evaluate("one => getComputedStyle(one).fillOpacity")) > 0
+    faded = page.locator(".history g.line.of-2")
+    assert float(faded.evaluate("one => getComputedStyle(one).opacity")) < 1
+    page.locator("h1").hover()
+    assert page.locator(".history .pointed").count() == 0
 
 
-@every_look
-def test_labels_of_the_plot_stand_at_the_ends_of_their_lines_and_do_not_cover_each_other(page):
-    page.goto("/leaderboard")
-    boxes = [box.bounding_box() for box in page.locator(".history .names .label").all()]
-    for above, below in pairwise(boxes):
-        assert above["y"] + above["height"] <= below["y"] + 3
+def test_the_numbers_of_a_plot_can_be_read_without_scripts(chromium, server):
+    context = chromium.new_context(base_url=server, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/agents/UniTeam")
+    page.locator(".history summary").click()
+    assert page.locator(".history .numbers th").all_inner_texts() == ["agent", "answers", "rating", "± 95 %"]
+    assert page.locator(".history .numbers tbody tr").count() > 10
+    context.close()
 
 
 @every_look

@@ -31,7 +31,7 @@ from interplay.rank.normal import Z95
 from interplay.rank.trueskill import Rating
 from interplay.store.bans import ban, unban
 from interplay.web.app import create_app
-from interplay.web.plots import BANDS_SHOWN, NUM_COLOURS, WIDTH, history
+from interplay.web.plots import MAX_POINTS, history
 
 TASKS = ("basalt/find_cave", "basalt/make_waterfall")
 
@@ -250,56 +250,25 @@ def test_names_are_text_on_the_page(archive):
 
 
 def test_a_track_is_drawn_from_its_first_answer_to_the_last_of_all():
-    plot = history({"ada": Track([1, 4], [29.0, 31.0], [7.0, 6.0]), "bob": Track([1, 2], [21.0, 20.0], [7.0, 6.5])}, {"bob": 1})
+    plot = history({"bob": Track([1, 2], [21.0, 20.0], [7.0, 6.5]), "ada": Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {"bob": 1})
     assert plot is not None
-    assert plot.num_answers == 4
-    ada, bob = plot.lines
-    assert (ada.agent, ada.hue, bob.hue) == ("ada", 0, 1)
-    xs = [float(x) for x in re.findall(r"[ML]([\d.]+) ", bob.path)]
-    assert (xs[0], xs[-1]) == (WIDTH / 4, WIDTH)  # its first answer was the first of four; its last rating holds to the end
-    assert ada.end_y < bob.end_y
-    assert ada.band.endswith("Z")
-
-
-def test_the_plot_of_one_agent_ends_with_the_log_and_holds_its_band():
-    mu, sigma = [25.0 + number / 10 for number in range(40)], [8.0 / (1 + number / 4) for number in range(40)]
-    plot = history({"ada": Track(list(range(1, 41)), mu, sigma)}, {}, num_answers=80)
-    assert plot is not None
-    assert plot.num_answers == 80
-    places = [(float(x), float(y)) for x, y in re.findall(r"[ML]([\d.]+) (-?[\d.]+)", plot.lines[0].band)]
-    assert places[0][0] == WIDTH / 80
-    assert all(0 <= y <= plot.height for x, y in places if x > 11 * WIDTH / 80)
-
-
-def test_labels_keep_apart_and_inside_and_colours_come_again_dashed():
-    tracks = {f"agent-{number}": Track([1, number + 2], [25.0, 25.0], [2.0, 1.0]) for number in range(30)}
-    plot = history(tracks, {name: number for number, name in enumerate(tracks)})
-    assert plot is not None
-    places = [line.label_y for line in plot.lines]
-    assert min(np.diff(places)) >= 16
-    assert 0 < min(places) <= max(places) < plot.height
-    assert {line.hue for line in plot.lines} == set(range(NUM_COLOURS))
-    assert sum(line.is_dashed for line in plot.lines) == 30 - NUM_COLOURS
-    assert plot.shows_bands == (len(tracks) <= BANDS_SHOWN)
+    assert plot["series"] == [{"name": "ada", "hue": 0}, {"name": "bob", "hue": 1}], "the highest rated first"
+    assert plot["rows"][:2] == [(0, 1, 29.0, 13.72), (0, 4, 31.0, 11.76)]  # 1.96 * 7 and 1.96 * 6
+    assert plot["end"] == 4
+    assert history({"ada": Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {}, num_answers=80)["end"] == 80
 
 
 def test_a_long_log_makes_a_small_plot():
     tracks = {str(number): Track(list(range(1, 20_001)), [25.0] * 20_000, [1.0] * 20_000) for number in range(17)}
     plot = history(tracks, {})
     assert plot is not None
-    assert sum(len(line.path) + len(line.band) for line in plot.lines) < 80_000
+    assert len(plot["rows"]) <= MAX_POINTS
+    assert {(row[0], row[1]) for row in plot["rows"]} >= {(number, at) for number in range(17) for at in (1, 20_000)}
 
 
 def test_an_agent_that_has_not_moved_has_no_plot():
     assert history({"ada": Track([3], [29.0], [7.0])}, {}, num_answers=9) is None
     assert history({"ada": Track([3], [29.0], [7.0]), "bob": Track([3, 5], [21.0, 20.0], [7.0, 6.5])}, {}) is not None
-
-
-@pytest.mark.parametrize("agent", ["ada", "twelve_chars", "thirteen_char", "behaviour-cloning-from-demonstrations-v2"])
-def test_a_long_name_keeps_its_end_where_its_middle_has_no_room(agent):
-    (line,) = history({agent: Track([1, 4], [29.0, 31.0], [7.0, 6.0])}, {}).lines
-    assert line.head + line.tail == agent
-    assert len(line.tail) == (6 if len(agent) > 12 else 0)
 
 
 # Examples

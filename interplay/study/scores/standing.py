@@ -66,12 +66,6 @@ class Bins:
         """The bin of a value within the edges."""
         return min(len(self.counts) - 1, max(0, math.floor((value - self.low) / self.width + 1e-9)))
 
-    @property
-    def words(self) -> str:
-        """The histogram as a sentence, for who does not see it."""
-        full = [(place, count) for place, count in enumerate(self.counts) if count]
-        return "; ".join(f"{count} from {_edge(self, place)} to {_edge(self, place + 1)}" for place, count in full)
-
 
 def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool = False) -> Bins:
     """Count values in at most `MOST_BINS` bins with round edges, wide enough for the marks too.
@@ -97,7 +91,3 @@ def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool
     for value in values:
         counts[empty.place(value)] += 1
     return Bins(empty.low, width, tuple(counts))
-
-
-def _edge(found: Bins, place: int) -> str:
-    return f"{round(found.low + place * found.width, 9):,g}"

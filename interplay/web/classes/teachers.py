@@ -22,7 +22,7 @@ from interplay.web.classes.pupils import classes_of, doing_now
 from interplay.web.desk.access import desk
 from interplay.web.forms import FormPairs, see_other
 from interplay.web.identity import current_operator
-from interplay.web.plots import Histogram, histogram
+from interplay.web.plots import histogram
 from interplay.web.rendering import render, titles
 
 router = APIRouter(include_in_schema=False)
@@ -148,12 +148,12 @@ def qr_path(text: str) -> tuple[int, str]:
     return len(rows) + 2 * QR_BORDER, path
 
 
-def score_plot(reached: list[float], own: float | None = None) -> Histogram | None:
+def score_plot(reached: list[float], own: float | None = None) -> dict[str, Any] | None:
     """Scores as bars; None with so few that bars would say nothing."""
     if len(reached) < FEWEST_SCORES:
         return None
     marks = [] if own is None else [own]
-    return histogram(bins(reached, marks, is_whole=all(value.is_integer() for value in (*reached, *marks))), own)
+    return histogram(bins(reached, marks, is_whole=all(value.is_integer() for value in (*reached, *marks))), "games", own=own)
 
 
 @router.get("/classes/{code}/results.csv")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import date, timedelta
-from typing import Annotated
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -13,7 +14,7 @@ from fastapi.responses import Response
 
 from interplay.errors import InterplayError
 from interplay.record import Archive
-from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours, Spread
+from interplay.record.collected import AGENTS, NO_STUDY, Bins, Collected, Hours
 from interplay.record.exchange.queries import Queries
 from interplay.store.study_numbers import WORKING
 from interplay.study import channels
@@ -21,10 +22,9 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.overview import Overview, checked_outcome
 from interplay.study.payroll import Payroll
 from interplay.web.desk.access import desk, signed_in
-from interplay.web.desk.bars import Histogram, Range, Stack, histogram, ranges, stacks
 from interplay.web.forms import FormFields, see_other
 from interplay.web.pages import game_lengths
-from interplay.web.plots import Axis, Chart, chart
+from interplay.web.plots import histogram
 from interplay.web.rendering import clock, plain_number, titles
 
 router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
@@ -99,11 +99,9 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 def quality(request: Request, study: Study = "") -> Response:
     """How good people's games are, task by task."""
     found = Collected(_archive(request)).quality(study or None)
-    names = titles(request)
-    drawn = {measure: _drawn(spreads, names, MEASURES[measure][2]) for measure, spreads in found.measures.items() if spreads}
     return desk(
         request, "desk_quality.html", "/desk/quality",
-        quality=found, drawn=drawn, measures=MEASURES, titles=names, study=study, studies=_study_ids(request),
+        quality=found, measures=MEASURES, titles=titles(request), study=study, studies=_study_ids(request),
     )  # fmt: skip
 
 
@@ -131,8 +129,8 @@ def collected(request: Request, study: Study = "") -> Response:
     hours, names = Collected(_archive(request)).hours(study or None), titles(request)
     return desk(
         request, "desk_collected.html", "/desk/collected",
-        by_channel=by_day(hours, lambda one: CHANNELS.get(one.channel, one.channel)),
-        by_task=by_day(hours, lambda one: names.get(one.task, one.task)), total=cumulative(hours),
+        by_channel=by_day(hours, "channel", lambda one: CHANNELS.get(one.channel, one.channel)),
+        by_task=by_day(hours, "task", lambda one: names.get(one.task, one.task)), total=cumulative(hours),
         sums=_sums(hours, names), study=study, studies=_study_ids(request),
     )  # fmt: skip
 
@@ -161,8 +159,8 @@ def search(
         request, "desk_search.html", "/desk/search", status=422 if problem else 200,
         found=found, problem=problem, task=task, wanted=wanted, page=page, link=link, titles=names, saved=saved,
         num_pages=1 if found is None else max(1, -(-found.totals.num_episodes // ROWS_PER_PAGE)),
-        scores=_histogram(found.scores if found else None, _rounded),
-        lengths=_histogram(found.lengths if found else None, clock),
+        scores=_histogram(found.scores if found else None, ""),
+        lengths=_histogram(found.lengths if found else None, "clock"),
         shown_lengths={} if found is None else game_lengths(found.rows, request.app.state.tasks),
         queries=Queries(_archive(request)).all(), download="/api/released.zip?" + urlencode(parameters),
         export=shlex.join(["interplay", "episodes", "export", *options, "--format", "lerobot", "--out", "DIR"]),
@@ -183,53 +181,55 @@ def save(request: Request, form: FormFields) -> Response:
 
 CHANNELS = {AGENTS: "agents", NO_STUDY: "people in no study", "open": "study, open link", "prolific": "study, Prolific",
             "mturk": "study, Mechanical Turk"}  # fmt: skip
+MAX_PARTS = 10
+"""As many as there are colours; the smallest parts beyond share the last, as "others"."""
 
 
-def by_day(hours: Iterable[Hours], name: Callable[[Hours], str]) -> Stack | None:
-    """Hours of each day, stacked by what `name` says; None without any."""
-    sums: dict[str, dict[str, float]] = {}
+def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
+    """The plot of the hours of each day, the largest part first; None without any.
+
+    Args:
+        name: Of what the parts are.
+        say: The part that some hours belong to.
+    """
+    hours = list(hours)
+    totals: defaultdict[str, float] = defaultdict(float)
     for one in hours:
-        parts = sums.setdefault(one.day, {})
-        parts[name(one)] = parts.get(name(one), 0.0) + one.hours
-    return stacks({day: sums.get(day, {}) for day in _all_days(sums)}, "h") if sums else None
+        totals[say(one)] += one.hours
+    parts = sorted(totals, key=lambda part: (-totals[part], part))
+    if len(parts) > MAX_PARTS:
+        parts = [*parts[: MAX_PARTS - 1], "others"]
+    sums: defaultdict[tuple[str, int], float] = defaultdict(float)
+    for one in hours:
+        part = say(one)
+        sums[one.day, parts.index(part) if part in parts else MAX_PARTS - 1] += one.hours
+    rows = [(part, day, round(total, 4)) for (day, part), total in sorted(sums.items())]
+    return _of_days("stack", name, parts, "hours", rows) if rows else None
 
 
-def cumulative(hours: Iterable[Hours]) -> Chart | None:
-    """All hours up to each day, of people and of agents; None where there is nothing, or one day alone."""
+def cumulative(hours: Iterable[Hours]) -> dict[str, Any] | None:
+    """The plot of all hours up to each day, of people and of agents; None where there is nothing, or one day alone."""
     days: dict[str, list[float]] = {}
     for one in hours:
         days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours
     if len(days) < 2:
         return None
-    order = _all_days(days)
-    sums, lines = [0.0, 0.0], {"people": [], "agents": []}
-    for place, day in enumerate(order):
-        for index, name in enumerate(lines):
-            sums[index] += days.get(day, (0.0, 0.0))[index]
-            lines[name].append((place, sums[index]))
-    most = max(*sums, 1e-9)
-    across = Axis(0, len(order) - 1, [(0, order[0][5:]), (len(order) - 1, order[-1][5:])])
-    up = Axis(0, most, [(most * part, _few_digits(most * part)) for part in (0, 0.5, 1)])
-    return chart([], lines, across, up)
+    order = sorted(days)
+    rows = [
+        (number, day, round(total, 4))
+        for number in (0, 1)
+        for day, total in zip(order, accumulate(days[day][number] for day in order), strict=True)
+    ]
+    return _of_days("lines", "played by", ["people", "agents"], "hours so far", rows)
 
 
-def _few_digits(hours: float) -> str:
-    """Hours for an axis.
-
-    >>> [_few_digits(hours) for hours in (0, 0.25, 9.96, 123.4, 5678)]
-    ['0 h', '0.25 h', '10 h', '123 h', '5,678 h']
-    """
-    return f"{hours:.2g} h" if hours < 10 else f"{hours:,.0f} h"
-
-
-def _all_days(days: Collection[str]) -> list[str]:
-    """Every day from the first to the last of some, also those of which nothing is known.
-
-    >>> _all_days(["2026-03-01", "2026-02-27"])
-    ['2026-02-27', '2026-02-28', '2026-03-01']
-    """
-    first, last = (date.fromisoformat(day) for day in (min(days), max(days)))
-    return [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
+def _of_days(kind: str, name: str, parts: Sequence[str], what: str, rows: Sequence[tuple[int, str, float]]) -> dict[str, Any]:
+    return {
+        "kind": kind,
+        "columns": [(name, ""), ("day", "date"), (what, "hours")],
+        "series": [{"name": part, "hue": number} for number, part in enumerate(parts)],
+        "rows": rows,
+    }
 
 
 def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, str, float, int]]:
@@ -242,21 +242,8 @@ def _sums(hours: Iterable[Hours], names: Mapping[str, str]) -> list[tuple[str, s
     return sorted(((*key, total, int(count)) for key, (total, count) in found.items()), key=lambda row: -row[2])
 
 
-def _drawn(spreads: Mapping[str, Spread], names: Mapping[str, str], say: Callable[[float], str]) -> Range:
-    return ranges({names.get(task, task): one for task, one in spreads.items()}, say)
-
-
-def _rounded(value: float) -> str:
-    """A value on an axis, without digits that mean nothing.
-
-    >>> _rounded(1355.5), _rounded(0.25)
-    ('1,356', '0.25')
-    """
-    return plain_number(round(value) if abs(value) >= 100 else value)
-
-
-def _histogram(bins: Bins | None, say: Callable[[float], str]) -> Histogram | None:
-    return None if bins is None else histogram(bins.counts, bins.low, bins.high, say)
+def _histogram(found: Bins | None, unit: str) -> dict[str, Any] | None:
+    return None if found is None else histogram(found, "episodes", unit=unit)
 
 
 def _study_ids(request: Request) -> list[str]:

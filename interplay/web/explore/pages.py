@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
@@ -85,8 +87,18 @@ def _page(request: Request, name: str | None) -> Response:
     _, unreadable = request.app.state.explore_kept.results()
     return render(
         request, "explore.html", "Explore", suite=suite, boards=boards, board=board, unreadable=unreadable,
-        oracle=ORACLE, sets=_sets(suite), is_example=is_example,
+        oracle=ORACLE, by_hops=by_hops, sets=_sets(suite), is_example=is_example,
     )  # fmt: skip
+
+
+def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The plot of a model's shares by hops; the oracle's are by proof, without an interval."""
+    rows = []
+    for hops, rates in one["by_hops"].items():
+        ends = (None, None) if one["model"] == ORACLE else (rates["tsr"]["low"], rates["tsr"]["high"])
+        rows.append((hops, rates["tsr"]["value"], *ends, rates["msr"]["value"]))
+    columns = [("hops", ""), *((name, "share") for name in ("TSR", "95 % interval from", "to", "MSR"))]
+    return {"kind": "hops", "columns": columns, "rows": rows}
 
 
 def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:

@@ -17,7 +17,7 @@ from interplay.study.scores.scores import today
 from interplay.tasks import Task
 from interplay.web.agents.access import judged_now, withheld_here
 from interplay.web.identity import known_participant
-from interplay.web.plots import Histogram, histogram
+from interplay.web.plots import histogram
 from interplay.web.rendering import find_task, render
 from interplay.wording import amount
 
@@ -80,7 +80,7 @@ def scores(request: Request, suite: str, name: str, statistic: str = "", period:
 LETTERS = "ABCDEFGH"
 
 
-def board_plot(board: Board, readable: Any) -> Histogram | None:
+def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
     """The best value of every person, with who looks and the agents marked; None with too few people."""
     if len(board.values) < FEWEST:
         return None
@@ -91,7 +91,7 @@ def board_plot(board: Board, readable: Any) -> Histogram | None:
     own = None if board.own is None else board.own.value
     inside = [value for _, _, value in marks] + ([] if own is None else [own])
     is_whole = all(value.is_integer() for value in board.values)
-    return histogram(bins(board.values, inside, is_whole=is_whole), own, marks)
+    return histogram(bins(board.values, inside, is_whole=is_whole), "people", own=own, marks=marks)
 
 
 class Proofs(Films):

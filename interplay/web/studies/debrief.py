@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from fastapi import Request
 
@@ -13,7 +14,7 @@ from interplay.study.definition import Debrief, Study
 from interplay.study.playing.variants import Variant
 from interplay.study.scores import Scores, Standing, bins, standing
 from interplay.tasks import Task
-from interplay.web.plots import Histogram, histogram
+from interplay.web.plots import histogram
 from interplay.web.scores.pages import compared_tasks, statistics_of
 
 MOST_SHOWN = 3
@@ -35,7 +36,7 @@ class Compared:
     title: str
     value: str
     standing: Standing
-    plot: Histogram | None
+    plot: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,6 @@ def _compared(request: Request, study: str, variant: Variant, task: Task, person
         plot = None
         if len(others) >= FEWEST_OTHERS:
             is_whole = all(float(value).is_integer() for value in (*others, own))
-            plot = histogram(bins(others, [own], is_whole=is_whole), own)
+            plot = histogram(bins(others, [own], is_whole=is_whole), "people", own=own)
         found.append(Compared(title, readable(own), standing(own, others, is_lower_better=is_lower_better), plot))
     return tuple(found)

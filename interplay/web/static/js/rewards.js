@@ -3,37 +3,33 @@
 import { need } from "./page.js";
 
 /**
- * Which step a press on a plot means.
- * @param {number} x from its left edge
- * @param {number} width of the plot
- * @param {number} numSteps
- */
-export function stepAt(x, width, numSteps) {
-  return Math.round(Math.min(1, Math.max(0, x / width)) * numSteps);
-}
-
-/**
  * @param {HTMLElement} replay
- * @param {SVGElement} plot
+ * @param {HTMLElement} room of a plot, drawn by plots.js
  */
-function follow(replay, plot) {
-  const numSteps = Number(plot.dataset.steps), cursor = plot.querySelector(".cursor");
+function follow(replay, room) {
   /** @type {HTMLInputElement} */
   const scrub = need(replay, "[data-scrub]");
+  /** @returns {any} the drawing, once it is there */
+  const drawn = () => room.querySelector("svg");
   replay.addEventListener("position", (event) => {
-    const share = (1000 * /** @type {CustomEvent<number>} */ (event).detail) / Math.max(numSteps, 1);
-    for (const end of ["x1", "x2"]) cursor?.setAttribute(end, share.toFixed(1));
+    const svg = drawn();
+    if (!svg) return;
+    const { apply, range: [, right] } = svg.scale("x"), { range } = svg.scale("y");
+    const cursor = svg.querySelector(".cursor") ?? svg.appendChild(document.createElementNS(svg.namespaceURI, "line"));
+    const x = Math.min(right, apply(/** @type {CustomEvent<number>} */ (event).detail));
+    for (const [name, value] of Object.entries({ class: "cursor", x1: x, x2: x, y1: range[0], y2: range[1] })) cursor.setAttribute(name, value);
   });
-  plot.addEventListener("click", (event) => {
-    const box = plot.getBoundingClientRect();
-    scrub.value = String(stepAt(event.clientX - box.left, box.width, numSteps));
+  room.addEventListener("click", (event) => {
+    const svg = drawn();
+    if (!svg) return;
+    const { invert, domain } = svg.scale("x");
+    const step = Math.round(invert(event.clientX - svg.getBoundingClientRect().left));
+    scrub.value = String(Math.min(domain[1], Math.max(0, step)));
     scrub.dispatchEvent(new Event("input"));
   });
 }
 
-if (typeof document !== "undefined") {
-  const replay = document.querySelector("[data-replay]");
-  for (const plot of document.querySelectorAll("svg[data-reward]")) {
-    if (replay instanceof HTMLElement && plot instanceof SVGElement) follow(replay, plot);
-  }
+const replay = document.querySelector("[data-replay]");
+for (const room of document.querySelectorAll(".reward [data-drawing]")) {
+  if (replay instanceof HTMLElement && room instanceof HTMLElement) follow(replay, room);
 }
