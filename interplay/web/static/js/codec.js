@@ -46,7 +46,7 @@ export async function inflated(bytes, most) {
 }
 
 /**
- * Inflate what must come to a known size.
+ * Inflate data whose size is known.
  * @param {Uint8Array<ArrayBuffer>} bytes
  * @param {number} size in bytes
  * @returns {Promise<Uint8Array>}
@@ -154,7 +154,7 @@ export class Screen {
   }
 
   /**
-   * Show it as large as the room allows.
+   * Show the picture as large as the page has room for.
    * @param {number} roomWidth in CSS pixels
    * @param {number} roomHeight
    * @param {boolean} isSmooth

@@ -1,9 +1,9 @@
-// The question whether judges may see a game beside others, where a game ends and on the page of its episode.
+// The question whether judges may see a game, at the end of the game and on the page of its episode.
 
 import { ApiError, api, need } from "./page.js";
 
 /**
- * What is said after an answer.
+ * The text after an answer.
  * @param {boolean} agreed
  * @param {boolean} isCompared everybody in the game agreed
  */
@@ -14,7 +14,7 @@ export function wordsAfter(agreed, isCompared) {
 }
 
 /**
- * Ask; whoever says nothing has not agreed.
+ * Ask. A player who does not answer has not agreed.
  * @param {HTMLElement} section
  * @param {{token: string | undefined} | {episode: string}} game
  */

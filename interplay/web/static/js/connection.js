@@ -63,7 +63,7 @@ export class Seat {
   }
 
   /**
-   * Nothing is sent, nor kept for later, while the connection opens, closes or is lost.
+   * While the connection opens, closes or is lost, messages are dropped: they are not sent later.
    *
    * @param {ArrayBuffer | object} message
    */

@@ -1,4 +1,4 @@
-// The download of an episode's video: made when somebody wants it, with a bar that says how far it is. Without this script the
+// The download of an episode's video: made when somebody asks for it, with a progress bar. Without this script the
 // link asks for the video itself.
 
 import { api, need } from "./page.js";
@@ -6,7 +6,7 @@ import { api, need } from "./page.js";
 const ASK_MS = 500;
 
 /**
- * What the page says while a video is being made.
+ * The page's text while a video is being made.
  * @param {string} state
  * @param {number} share
  */

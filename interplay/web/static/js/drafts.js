@@ -1,11 +1,11 @@
-// Drafts of answers: what a browser keeps of them, beside what the server keeps.
+// Drafts of answers: this browser's copy, beside the server's.
 
 const PREFIX = "interplay.draft.";
 
 /** @typedef {{chosen: [string, string][], reason: string, viewing?: any, saved_at?: number}} Draft */
 
 /**
- * A draft out of a JSON value, or null if it is none.
+ * A draft from a JSON value, or null if the value is no draft.
  * @param {any} value
  * @returns {Draft | null}
  */
@@ -16,7 +16,7 @@ export function asDraft(value) {
 }
 
 /**
- * The newer of two drafts: what this browser kept, and what the server did.
+ * The newer of two drafts: this browser's and the server's.
  * @param {Draft | null} here
  * @param {Draft | null} there
  */
@@ -35,7 +35,7 @@ export function kept() {
 }
 
 /**
- * Keep a draft in this browser, where it lets us.
+ * Save a draft in this browser, if it allows that.
  * @param {string} match
  * @param {Draft} draft
  */
@@ -43,12 +43,12 @@ export function keep(match, draft) {
   try {
     localStorage.setItem(PREFIX + match, JSON.stringify(draft));
   } catch {
-    // A browser that keeps nothing for pages in a frame: the server does.
+    // Some browsers save nothing for a page in a frame. The server has the draft.
   }
 }
 
 /**
- * The draft this browser keeps of a match.
+ * This browser's draft for a match.
  * @param {string} match
  * @returns {Draft | null}
  */
@@ -56,7 +56,7 @@ export function recall(match) {
   try {
     return asDraft(JSON.parse(localStorage.getItem(PREFIX + match) ?? "null"));
   } catch {
-    return null; // nothing is kept here, or by another version of this page
+    return null; // there is no draft, or another version of this page saved it
   }
 }
 
@@ -65,6 +65,6 @@ export function forget(match) {
   try {
     localStorage.removeItem(PREFIX + match);
   } catch {
-    // Nothing was kept.
+    // There was no draft.
   }
 }

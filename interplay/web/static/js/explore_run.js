@@ -1,4 +1,4 @@
-// One run of a language model: what it said, pressed and took at the tick that the replay shows, and where it went.
+// One run of a language model: its words, keys and items at the tick that the replay shows, and its path.
 
 import { api, isTyping, need } from "./page.js";
 import { Replay } from "./replay.js";
@@ -41,7 +41,7 @@ export function callAt(calls, tick) {
 }
 
 /**
- * Tokens and refused replies, up to and with a call.
+ * Tokens and refused replies up to a call, this call included.
  * @param {Call[]} calls
  * @param {number} last
  */
@@ -56,7 +56,7 @@ export function totals(calls, last) {
 }
 
 /**
- * The next milestone that was reached after a tick; the first one after the last.
+ * The next milestone that was reached after a tick; after the last one, the first.
  * @param {Milestone[]} milestones
  * @param {number} tick
  * @returns {number | null}
@@ -71,7 +71,7 @@ export function nextMilestone(milestones, tick) {
 /** @typedef {{tick: number, slots?: [number, string, number][], hotbar?: number, health?: number, food?: number, facts: Record<string, Fact[]>}} Seen */
 
 /**
- * All that is so at a tick, from what changed at each.
+ * The state at a tick, from the changes at each tick.
  * @param {Seen[]} seen
  * @param {number} tick
  * @returns {Required<Seen>}
@@ -90,7 +90,7 @@ const plain = (/** @type {string} */ name) => name.replaceAll("_", " ");
 const point = (/** @type {(number | null)[]} */ at) => `(${at.join(", ")})`;
 
 /**
- * What a rule compares, in words.
+ * A rule's comparison in words.
  * @param {{type: string, params: any}} rule
  * @param {(number | null)[]} numbers as `rules.measured` gives them
  */
@@ -107,7 +107,7 @@ export function comparison({ type, params }, numbers) {
 }
 
 /**
- * What is carried: one line for each kind of item, what is in the hand first.
+ * The player's items: one line for each kind, the item in the hand first.
  * @param {[number, string, number][]} slots number of the slot, item and count
  * @param {number} hotbar the slot in hand
  * @returns {{name: string, count: number, isInHand: boolean}[]}
@@ -121,7 +121,7 @@ export function carried(slots, hotbar) {
 }
 
 /**
- * The tick of the proof that stands beside a tick of the run.
+ * The tick of the proof that is shown beside a tick of the run.
  * @param {number} tick
  * @param {number} last of the proof
  * @param {Milestone | undefined} both where both stand at a milestone; at the beginning without one
@@ -229,7 +229,7 @@ class RunPage {
     const svg = this.root.querySelector("[data-marks]");
     const most = this.run.num_steps;
     if (!svg || !most) return;
-    let numMissed = 0; // drawn at the end, one beside the other
+    let numMissed = 0; // drawn at the end, next to each other
     for (const one of [...this.milestones].reverse()) {
       const isMissed = one.tick === null;
       const x = `${((100 * (one.tick ?? most)) / most).toFixed(3)}%`;
@@ -259,7 +259,7 @@ class RunPage {
   }
 
   /**
-   * All that is said of a tick. A call that was chosen stays while its tick is shown: refused replies have the tick of the next.
+   * Show everything about a tick. A chosen call stays while its tick is shown: refused replies have the tick of the next call.
    * @param {number} tick
    */
   #show(tick) {

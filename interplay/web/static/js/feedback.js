@@ -27,7 +27,7 @@ export function openInDialog(link, dialog) {
     need(form, "textarea").focus();
   });
   need(dialog, "[data-feedback-close]").addEventListener("click", () => dialog.close());
-  // The keys are not the game's while somebody writes.
+  // While somebody writes, the game takes no keys.
   for (const name of ["keydown", "keyup"]) dialog.addEventListener(name, (event) => event.stopPropagation());
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The judging form's rules: what a match's questions ask for, and what the server wants of it.
+// The judging form's rules: which answers a match's questions need, and which the server requires.
 
 /**
  * @typedef {object} Question
@@ -10,7 +10,7 @@
 /** @typedef {{name: string, legend: string, side: "" | "left" | "right", choices: [string, string][]}} Group */
 
 /**
- * The groups of radio buttons a question needs: one, or one a side when each side is asked by itself.
+ * The groups of radio buttons that a question needs: one, or one for each side where the sides are judged separately.
  * @param {Question} question
  * @param {boolean} [mayBeNa] whether the overall one may be answered with that one cannot tell
  * @returns {Group[]}
@@ -32,7 +32,7 @@ export function radioGroups(question, mayBeNa = false) {
 }
 
 /**
- * What was chosen, in the server's words; questions not answered yet are left out.
+ * The chosen answers, in the server's words; open questions are left out.
  * @param {Question[]} questions
  * @param {Map<string, string>} chosen group name -> value
  * @param {string} reason
@@ -56,7 +56,7 @@ export function readAnswer(questions, chosen, reason) {
 }
 
 /**
- * What is still missing, by the server's field names; the server checks again.
+ * Missing answers by the server's field names; the server checks them again.
  * @param {Question[]} questions
  * @param {Answer} answer
  * @param {number} minChars
@@ -81,7 +81,7 @@ export function missing(questions, answer, minChars) {
 const BLANK = /[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\u{e0100}-\u{e01ef}]/gu;
 
 /**
- * Whether a text holds no letter, or no letter but one over and over, as the server sees it.
+ * Whether a text has no letter, or only one letter repeated, by the server's rule.
  * @param {string} text
  */
 export function saysNothing(text) {
@@ -90,7 +90,7 @@ export function saysNothing(text) {
 }
 
 /**
- * Characters one can see, as the server counts them: each once, space by the run, marks over a letter as one.
+ * Number of visible characters as the server counts them: several spaces in a row count as one, and so does a letter with its accents.
  * @param {string} text
  */
 export function countChars(text) {
@@ -106,7 +106,7 @@ export function countChars(text) {
 }
 
 /**
- * What is missing until an answer is accepted, as words on the button; empty when nothing is.
+ * The button's text about what is missing; empty when the answer is complete.
  * @param {number} seconds to wait
  * @param {{left: number, right: number}} [toWatch] of each video still to be played
  */
@@ -118,13 +118,13 @@ export function waitingWords(seconds, toWatch) {
 }
 
 /**
- * How many seconds of each video are still to be played before an answer counts.
+ * How many seconds of each video a judge must still play before an answer counts.
  * @param {{left: number, right: number}} watched shares, from 0 to 1
  * @param {{left: number, right: number}} lengths seconds; 0 while a video loads
  * @param {number} minShare
  */
 export function stillToWatch(watched, lengths, minShare) {
-  // Never less than the server asks for; the thousandth is for the rounding of lengths.
+  // Never less than the server requires; the thousandth is for the rounding of lengths.
   const left = (/** @type {"left" | "right"} */ side) => {
     if (minShare > 0 && !lengths[side]) return Infinity;
     const missing = minShare - watched[side];

@@ -98,7 +98,7 @@ class JudgePage {
   }
 
   /**
-   * The first match with a draft that still takes its answer; drafts of others are thrown away.
+   * The first match with a draft that can still be answered; drafts of other matches are deleted.
    * @returns {Promise<Match | null>}
    */
   async #drafted() {
@@ -108,7 +108,7 @@ class JudgePage {
         if (match.state === "answered") forget(id);
         else if ((!this.task || match.task === this.task) && (match.study ?? "") === this.study) return match;
       } catch (error) {
-        // Nobody's match, or another visitor's. Without an answer of the server the draft waits.
+        // The match belongs to nobody or to another visitor. Without a reply of the server the draft waits.
         if (error instanceof ApiError && error.status < 500) forget(id);
       }
     }
@@ -206,7 +206,7 @@ class JudgePage {
     this.savedPlayed = this.viewing.played;
     try {
       const { state } = await api(`/api/judge/matches/${match}/heartbeat`, body);
-      // It still takes its answer, unless a player has taken their yes back.
+      // The match can still be answered, unless a player has withdrawn their agreement.
       if (state === "released") await api(`/api/judge/matches/${match}`);
     } catch (error) {
       if (error instanceof ApiError && error.body.error === "withdrawn") return this.#withdrawn(match);
@@ -413,7 +413,7 @@ class JudgePage {
   }
 
   /**
-   * Say why an answer was not taken. Only where it can never be taken the draft goes, too.
+   * Say why an answer was refused. The draft is deleted only if the answer can never be accepted.
    * @param {string} match its id
    * @param {unknown} error
    */
@@ -527,7 +527,7 @@ class JudgePage {
     }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { target } = event;
-    // As the keyboard writes them (Y and Z change places in some countries), or by their place where it writes no Latin letters.
+    // By the letter that the key writes (Y and Z change places in some countries), or by the key's position where it writes no Latin letter.
     const letter = event.repeat ? "" : /^[a-z]$/i.test(event.key) ? event.key.toUpperCase() : event.code.replace("Key", "");
     const onRadio = target instanceof HTMLInputElement && target.type === "radio";
     if (isTyping(target) && !onRadio) return;

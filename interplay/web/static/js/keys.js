@@ -1,4 +1,4 @@
-// From keys, mouse buttons and fingers to the mask of pressed buttons. What a combination means is the server's to say (KeyMap.resolve).
+// From keys, mouse buttons and fingers to the mask of pressed buttons. The server decides what a combination means (KeyMap.resolve).
 
 /** From one press of forward to the next, for the second to run. */
 const DOUBLE_TAP_MS = 300;
@@ -52,7 +52,7 @@ export class HeldButtons {
   }
 
   /**
-   * A finger holds these buttons now; none when it is lifted.
+   * A finger now holds these buttons; no button when it is lifted.
    * @param {number} pointer
    * @param {string[]} buttons
    */
@@ -120,7 +120,7 @@ export function directionButtons(buttons) {
 }
 
 /**
- * The directions a finger on a round pad means: eight sectors of 45 degrees, and nothing near the middle.
+ * The directions of a finger on a round pad: eight sectors of 45 degrees, and no direction near the middle.
  * @param {number} dx from the middle, right is positive
  * @param {number} dy down is positive
  * @param {number} radius of the pad

@@ -1,4 +1,4 @@
-// Waiting for other players to join: how long it takes, what one may choose after a while, and a call when somebody comes.
+// Waiting for other players to join: how long it takes, the player's choices after a while, and a notification when somebody joins.
 
 import { need } from "./page.js";
 import { clock } from "./timeline.js";
@@ -7,7 +7,7 @@ import { isAwaited, isOpen } from "./waiting.js";
 /** @typedef {import("./waiting.js").SeatFacts} SeatFacts */
 
 /**
- * What the server says of waiting.
+ * The server's facts about waiting.
  * @typedef {object} LobbyFacts
  * @property {number} waited_s by this player, when it was said
  * @property {number | null} choose_after_s when there is a choice; null: never
@@ -25,7 +25,7 @@ const TITLE = "Your game begins";
 const BLINK_MS = 1000;
 
 /**
- * What is usual for who has waited this long already: only waits that lasted as long say something about the rest.
+ * The usual waiting time of players who have already waited this long: shorter waits say nothing about the rest.
  * @param {[number, boolean][]} waits
  * @param {number} waitedS
  * @returns {string} empty where too little is known
@@ -35,14 +35,14 @@ export function usually(waits, waitedS) {
   if (waits.length < LEAST_WAITS || longer.length < LEAST_LEFT) return "";
   const found = longer.filter(([, came]) => came).map(([seconds]) => seconds - waitedS);
   if (found.length * 2 < longer.length) return "At this hour, most people who waited this long found nobody.";
-  // The middle of all who waited as long; those for whom nobody came stand behind all others.
+  // The median of everybody who waited this long; players for whom nobody came are placed after all others.
   const middle = found.sort((one, other) => one - other)[Math.floor(longer.length / 2)] ?? found[found.length - 1];
   const minutes = Math.ceil(middle / 60);
   return `At this hour, somebody usually comes within ${minutes === 1 ? "a minute" : `${minutes} minutes`}.`;
 }
 
 /**
- * What a player who waits reads.
+ * The text for a waiting player.
  * @param {LobbyFacts} facts
  * @param {number} waitedS
  * @param {boolean} [isPaid] whether who leaves after a while is paid for waiting
@@ -107,7 +107,7 @@ export class Lobby {
   }
 
   /**
-   * Whom this player waits for: others to join, or to be ready.
+   * What this player waits for: that others join, or that they are ready.
    * @param {SeatFacts[]} others nobody where they wait no longer
    * @param {boolean} somebodyCame call the player, who may look at something else, if the last seat is taken now
    */

@@ -8,7 +8,7 @@ import { clock } from "./timeline.js";
 const ASK_MS = 1000;
 
 /**
- * How much of it.
+ * How many milestones were reached, in words.
  * @param {Milestone[]} milestones
  */
 export function summary(milestones) {
@@ -18,7 +18,7 @@ export function summary(milestones) {
 }
 
 /**
- * When one was reached.
+ * When a milestone was reached, in words.
  * @param {Milestone} milestone
  */
 export function whenOf({ tick, second }) {
@@ -27,7 +27,7 @@ export function whenOf({ tick, second }) {
 }
 
 /**
- * Show them as soon as they are known.
+ * Show the milestones as soon as the server knows them.
  * @param {HTMLElement} section
  * @param {string} episode
  */

@@ -1,5 +1,5 @@
-// What a player of a world in first person may set: how the mouse turns, how wide the view is, how large bars and screens are, and
-// which keys press what. This browser keeps it, and it is recorded with the game.
+// Options of a player of a world in first person: how the mouse turns, how wide the view is, how large bars and screens are, and
+// which keys press which buttons. This browser saves the options, and they are recorded with the game.
 
 import { need } from "./page.js";
 
@@ -20,7 +20,7 @@ const TAKEN = /^(Escape|Tab|KeyP|KeyH|F\d+|Meta.*|Control.*|Alt.*)$/;
 export const DEFAULTS = Object.freeze({ sensitivity: 1, inverted: false, fov: 70, gui: 1, keys: Object.freeze({}) });
 
 /**
- * What was kept, as far as it makes sense.
+ * The saved options that are valid.
  * @param {string | null} text
  * @returns {Values}
  */
@@ -30,7 +30,7 @@ export function valuesOf(text) {
   try {
     kept = JSON.parse(text ?? "null");
   } catch {
-    // As if nothing were kept.
+    // As if nothing was saved.
   }
   const within = (/** @type {any} */ value, /** @type {number} */ low, /** @type {number} */ high, /** @type {number} */ other) =>
     typeof value === "number" && value >= low && value <= high ? value : other;
@@ -45,7 +45,7 @@ export function valuesOf(text) {
 }
 
 /**
- * What each key presses: a player's own keys take the place of the task's; mouse buttons stay.
+ * The buttons of each key: a player's own keys replace those of the task; mouse buttons stay.
  * @param {Record<string, string>} bindings of the task
  * @param {Record<string, string>} keys
  */
@@ -115,7 +115,7 @@ export class Options {
     try {
       localStorage.setItem(KEPT, JSON.stringify(values));
     } catch {
-      // It counts for this page alone.
+      // The options are valid for this page only.
     }
     this.#show();
     this.onChange();

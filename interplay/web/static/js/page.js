@@ -1,7 +1,7 @@
 // Small helpers every page's script uses.
 
 /**
- * The one element that must be there.
+ * The one element that the page must have.
  * @template {Element} [T=HTMLElement]
  * @param {ParentNode} root
  * @param {string} selector
@@ -33,7 +33,7 @@ export function partHeaders() {
 }
 
 /**
- * Call the server's JSON API, in the name of who works in a study on this page.
+ * Call the server's JSON API, in the name of the participant who works in a study on this page.
  * @param {string} address
  * @param {unknown} [body] sent as JSON by POST; without it, GET
  * @param {RequestInit} [more] other headers and options
@@ -48,7 +48,7 @@ export async function api(address, body, more = {}) {
   try {
     document = text ? JSON.parse(text) : {};
   } catch {
-    // Not JSON: a proxy's page, perhaps. The status says enough.
+    // Not JSON: a proxy's page, perhaps. The status is enough.
   }
   if (!response.ok) throw new ApiError(response.status, document);
   return document;

@@ -19,7 +19,7 @@ const RETRY_MS = [1000, 2000, 4000, 8000];
 /** @typedef {"loading" | "ready" | "stalled" | "failed"} SideState */
 
 /**
- * What is reported about watching: when the judge played, paused and sought, when a video stalled or the page was out of sight,
+ * The report about watching: when the judge played, paused and sought, when a video stalled or the page was hidden,
  * and which parts of each side were played.
  */
 export class Viewing {
@@ -36,7 +36,7 @@ export class Viewing {
   }
 
   /**
-   * Go on where a page that was closed left off.
+   * Continue the report of a page that was closed.
    * @param {any} report what `report` gave then
    */
   resume(report) {
@@ -64,7 +64,7 @@ export class Viewing {
   }
 
   /**
-   * A side showed this position, or all from another one up to it: pictures of a slow device stand further apart than pieces.
+   * A side showed this position, or everything from another one up to it: on a slow device pictures are further apart than pieces.
    * @param {Side} side
    * @param {number} at
    * @param {number} [from]
@@ -114,7 +114,7 @@ export class Viewing {
 }
 
 /**
- * Numbers of pieces as stretches [from, to] in seconds.
+ * Numbers of pieces as intervals [from, to] in seconds.
  * @param {Set<number>} pieces
  * @returns {[number, number][]}
  */
@@ -146,7 +146,7 @@ export function isSlow() {
 }
 
 /**
- * Where a video of this length stands when the shared timeline is at `position`. A hair before its end, because some
+ * The time in a video of this length when the shared timeline is at `position`. At the end a little less, because some
  * browsers show nothing at the very end.
  * @param {number} position
  * @param {number} length
@@ -292,7 +292,7 @@ export class VideoPair {
     this.state = { left: "loading", right: "loading" };
     this.failures = { left: 0, right: 0 };
     this.begins = this.loops && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    // On a slow connection both lengths come first, so that one can begin to look; the rest follows.
+    // On a slow connection both lengths are loaded first, so that the judge can begin to watch; the rest follows.
     this.left.preload = this.right.preload = isSlow() ? "metadata" : "auto";
     this.left.src = left;
     this.right.src = right;

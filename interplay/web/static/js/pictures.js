@@ -1,4 +1,4 @@
-// Pictures of tasks that are still being made: the server sends a placeholder, and this asks again until the picture came.
+// Pictures of tasks that are still being made: the server sends a placeholder, and this script asks again until the picture is there.
 
 /** Pixels of the placeholder, PLACEHOLDER_SIZE of pictures.py: no world has this size. */
 const [WIDTH, HEIGHT] = [333, 251];
@@ -6,7 +6,7 @@ const EVERY_MS = 4000;
 const TIMES = 90;
 
 /**
- * Ask again for as long as what comes is the placeholder.
+ * Ask again while the server sends the placeholder.
  * @param {HTMLImageElement} image
  */
 function follow(image) {

@@ -108,7 +108,7 @@ class Player {
       onChange: () => this.#onHeld(),
       onTurn: () => this.#sendTurnSoon(),
       onLock: (locked) => {
-        // Browsers keep the Escape that releases the pointer for themselves.
+        // Browsers do not report the Escape that releases the pointer.
         if (!locked && this.#hasScreen && document.hasFocus()) this.#closeScreen();
         else if (!locked && !this.#hasJustClosed) this.pause();
         this.#showHint();
@@ -359,7 +359,7 @@ class Player {
   }
 
   /**
-   * Something takes long before the game can begin.
+   * Say what takes long before the game can begin.
    * @param {string} text
    * @param {number} share that is done, 0 to 1
    */
@@ -408,7 +408,7 @@ class Player {
   }
 
   /**
-   * Who sits in the game, and who of them is there.
+   * Show who has a seat in the game, and who is connected.
    * @param {{[field: string]: any}} message
    */
   #onSeats(message) {
@@ -447,7 +447,7 @@ class Player {
     this.restoredAt = null;
     this.#setState("playing");
     this.#uncover();
-    if (!this.#looks()) return this.pause(); // whoever waited long may look at something else by now
+    if (!this.#looks()) return this.pause(); // a player who waited long may look at something else by now
     this.paintedAt = [];
     this.screenOpen = false; // until the next message says so: rather ask once too often
     this.#useOptions();
@@ -503,7 +503,7 @@ class Player {
   }
 
   /**
-   * How fast the game really goes, how much of it is painted, and whether its pictures had to become smaller for that.
+   * Show how fast the game really runs, how much of it is painted, and whether its pictures were made smaller for that.
    * @param {number | undefined} rate steps a second, as the server measures them
    * @param {number | undefined} height of the pictures now
    */
@@ -573,7 +573,7 @@ class Player {
     const milestones = this.root.querySelector("[data-milestones]");
     if (milestones instanceof HTMLElement) showMilestones(milestones, ended.episode);
     this.announce(this.task.has_score ? `${outcome} Score ${score}.` : outcome);
-    // Let the last picture be seen before the page changes.
+    // Show the last picture for a moment before the page changes.
     setTimeout(() => {
       this.#stopDrawing();
       need(this.root, "[data-stage]").hidden = true;
@@ -932,7 +932,7 @@ class Player {
   #closeScreen() {
     this.screenOpen = false; // until the world says how it is now
     this.closedAt = performance.now();
-    // The world has to see first that the key which opened it was let go.
+    // The world must first see that the key which opened the screen was released.
     for (const code of [...this.held.codes]) if (this.held.bindings[code] === CLOSES) this.held.release(code);
     this.sendInput();
     setTimeout(() => this.state === "playing" && this.#tap(CLOSES), 1500 / this.task.frame_rate_hz);
@@ -991,7 +991,7 @@ class Player {
       this.resume();
     });
     this.startButton.addEventListener("click", (event) => {
-      // A click that a key made has no detail: whoever starts with the keyboard keeps their pointer.
+      // A click made by a key has no detail: a player who starts with the keyboard keeps the pointer.
       if (event.detail > 0 && matchMedia("(pointer: fine)").matches) this.mouse.wanted = true;
       this.start();
     });
@@ -1057,7 +1057,7 @@ class Player {
     if (this.#isShortcut(event) || isTyping(event.target) || this.#isAsking) return;
     const { state } = this;
     if (state === "ended" && event.code === "Enter" && !event.repeat) {
-      // What has the focus answers Enter itself; at first that is the title.
+      // The element with the focus handles Enter itself; at first that is the title.
       if (event.target instanceof HTMLElement && event.target.matches("body, [data-end-title]") && !need(this.root, "[data-end]").hidden) location.reload();
       return;
     }
@@ -1067,7 +1067,7 @@ class Player {
       return;
     }
     if ((state === "ready" || state === "failed") && (event.code === "Enter" || event.code === "Space")) {
-      // A focused link or button answers Enter itself.
+      // A focused link or button handles Enter itself.
       if (event.target !== document.body) return;
       event.preventDefault();
       this.start();
@@ -1077,7 +1077,7 @@ class Player {
     if (event.code === "Escape") {
       event.preventDefault();
       if (event.repeat || this.mouse.justUnlocked || this.#hasJustClosed) return;
-      // What is open is closed first. The next Escape gives the pointer back and pauses, the one after it asks.
+      // The first Escape closes an open dialog, the next one releases the pointer and pauses, the one after it asks.
       if (this.#hasScreen) this.#closeScreen();
       else if (this.mouse.locked) this.mouse.unlock();
       else this.askToFinish();
@@ -1086,7 +1086,7 @@ class Player {
     const bound = this.held.isBound(event.code);
     if (state === "playing" && this.wheel.press(event)) return;
     if (state === "paused") {
-      // Tab, and keys that press a focused control, stay the browser's, so the page can be left by keyboard.
+      // The browser handles Tab and keys that press a focused control, so that the page can be left by keyboard.
       const presses = /^(Enter|Space)$/.test(event.code) && event.target instanceof HTMLElement && event.target.matches("button, a, summary");
       if (event.repeat || event.ctrlKey || event.code === "Tab" || presses) return;
       event.preventDefault();

@@ -61,7 +61,7 @@ export class Presses {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       if ((this.heldMask() & this.mask) === 0) return this.stop();
-      // Never ahead of the picture: whoever lets go stops at once, however far away the server is.
+      // Never ahead of the picture: a player who releases the key stops at once, however slow the network is.
       if (!this.isOpen) this.#press(this.mask);
       this.#waitToRepeat(this.periodMs);
     }, ms);

@@ -1,4 +1,4 @@
-// The judging form on the page: one field per question of the match, the reason, and what is wrong with either.
+// The judging form on the page: one field for each question of the match, the reason, and the errors of both.
 
 import { countChars, missing, radioGroups, readAnswer } from "./form.js";
 import { need } from "./page.js";
@@ -31,7 +31,7 @@ export class QuestionForm {
   }
 
   /**
-   * Ask these questions; nothing is filled in.
+   * Show these questions without answers.
    * @param {Question[]} questions
    * @param {number} minChars of the reason
    * @param {boolean} mayBeNa whether one may say that one cannot tell
@@ -57,7 +57,7 @@ export class QuestionForm {
   }
 
   /**
-   * Fill in what a draft says.
+   * Fill in the answers of a draft.
    * @param {{chosen: [string, string][], reason: string}} draft
    */
   fill({ chosen, reason }) {

@@ -33,7 +33,7 @@ const ASK_MS = 1000;
 
 /**
  * Frames by number, whatever a frame is. One chunk is on its way at a time: the asked frame alone first, so that it comes at
- * once, then growing chunks after it; whoever jumps away stops what is no longer wanted.
+ * once, then growing chunks after it. A jump cancels chunks that are no longer needed.
  * @template T
  */
 export class FrameStore {
@@ -69,7 +69,7 @@ export class FrameStore {
   }
 
   /**
-   * Frame number `step`; fetches what comes after it as well.
+   * Frame number `step`; also fetches the frames after it.
    * @param {number} step
    * @param {number} [every] only each so manieth frame is needed from here on
    * @returns {Promise<T>}
@@ -150,7 +150,7 @@ export class FrameStore {
         if (!controller.signal.aborted) throw error;
       },
     );
-    loading.chunk.catch(() => {}); // told to who waits for it
+    loading.chunk.catch(() => {}); // reported to the caller that waits for it
   }
 
   /**
@@ -405,7 +405,7 @@ export class Replay {
   }
 
   /**
-   * Show a frame, wherever it is; done when it, or a later wanted one, is shown. Each time the position changes, the root gets an event `position` with its number.
+   * Show a frame, wherever it is; done when this frame, or one asked for later, is shown. Each time the position changes, the root gets an event `position` with its number.
    * @param {number} frame
    */
   go(frame) {
@@ -462,7 +462,7 @@ export class Replay {
   }
 
   /**
-   * Show that a frame is being fetched: the picture before it goes away, for it is another step's.
+   * Show that a frame is being fetched: the old picture is hidden, because it belongs to another step.
    * @param {number} frame
    */
   #wait(frame) {

@@ -1,4 +1,4 @@
-// Reviewing an instance: keys, what is still open, and the proof, which opens once four questions are answered.
+// Reviewing an instance: keys, open questions, and the proof, which is shown after four answers.
 
 import { need } from "./page.js";
 

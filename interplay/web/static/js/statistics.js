@@ -3,7 +3,7 @@
 import { clock } from "./timeline.js";
 
 /**
- * What a number means, as `interplay.statistics.Statistic` says it.
+ * The meaning of a number, as in `interplay.statistics.Statistic`.
  * @typedef {object} StatisticFacts
  * @property {string} name
  * @property {string} title
@@ -26,7 +26,7 @@ const MAX_SYMBOL = 2;
 const percent = new Intl.NumberFormat("en", { maximumFractionDigits: 0, roundingMode: "halfEven" });
 
 /**
- * A value with its unit: `12 m`, `48 %`, `1:05`; a dash where it says nothing yet.
+ * A value with its unit: `12 m`, `48 %`, `1:05`; a dash where there is no value yet.
  * @param {StatisticFacts} statistic
  * @param {number | null | undefined} value
  */
@@ -39,7 +39,7 @@ export function readableValue(statistic, value) {
 }
 
 /**
- * Whether a task was done, by its outcome check, and what the check found.
+ * The result of a task's outcome check in words.
  * @param {{[name: string]: boolean | number | string}} check empty where the task has none
  */
 export function checkWords({ success, ...found }) {
@@ -49,7 +49,7 @@ export function checkWords({ success, ...found }) {
 }
 
 /**
- * The rows of a table: a title and the value in this game, and where there were games before, that of all of them.
+ * The rows of a table: a title, the value in this game, and if there were games before, the value of all games.
  * @param {StatisticFacts[]} statistics in the order of the rows
  * @param {Values} values
  * @param {SittingFacts | null} sitting
@@ -63,7 +63,7 @@ export function rowsOf(statistics, values, sitting) {
 }
 
 /**
- * Fill a table with the values that are known; without any it is hidden.
+ * Fill a table with the known values; without values the table is hidden.
  * @param {HTMLElement} box holds a `table`
  * @param {StatisticFacts[]} statistics
  * @param {Values} values

@@ -6,7 +6,7 @@ const STICK_RESTS = 0.1;
 /** @typedef {{pointer: string, values: [number, number], buttons: string[]}} Axis as in the task: the values at the left and right edge, or at the bottom and the top */
 
 /**
- * What a place on a picture asks for.
+ * The values that a place on a picture stands for.
  * @param {Axis[]} axes
  * @param {{x: number, y: number}} place of the picture's width from the left, and of its height from the bottom, 0 to 1; beyond, the edge counts
  * @returns {[number, number]} the values of the axes x and y; 0 where there is no such axis
@@ -30,7 +30,7 @@ export function placeOf({ values: [first, last] }, value) {
 }
 
 /**
- * What an axis is set to: the end whose button is held, else what the pointer asks for.
+ * The value of an axis: the end whose button is held, otherwise the value at the pointer.
  * @param {Axis} axis
  * @param {[number, number]} wanted
  * @param {(button: string) => boolean} isHeld

@@ -1,5 +1,5 @@
-// The last page of a study: hands the work in, or goes back to the platform, by itself after a few seconds. Without this
-// script the button does it.
+// The last page of a study: submits the work or returns to the platform, by itself after a few seconds. Without this
+// script the participant presses the button.
 
 const SECONDS = 5;
 
@@ -34,7 +34,7 @@ if (departure && line && stay) {
     line.textContent = "Press the button when you are ready.";
     stay.hidden = true;
   });
-  // Pressing the button must not be followed by a second departure.
+  // After a press on the button the page must not leave a second time.
   departure.addEventListener(departure instanceof HTMLFormElement ? "submit" : "click", () => clearInterval(timer));
   line.hidden = stay.hidden = false;
   show();

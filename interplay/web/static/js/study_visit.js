@@ -1,5 +1,5 @@
-// How far a visit of a study of play is: the bars above the game. While a game goes on they follow it; when it is over the server
-// says how it counts.
+// Progress of a visit to a study of play: the bars above the game. They follow a running game; after it the server
+// decides how it counts.
 
 import { api, need } from "./page.js";
 import { bonusCents, live, running } from "./visit_rules.js";
@@ -48,7 +48,7 @@ export class VisitPanel {
     document.addEventListener("interplay:hud", (event) => this.#onHud(event));
     document.addEventListener("interplay:ended", (event) => this.#onEnded(event));
     document.addEventListener("interplay:unplayed", (event) => this.#onUnplayed(event));
-    // Who left a game comes back: the others, or an agent, may still play it.
+    // A player who left a game returns to it: the others, or an agent, may still play.
     if (this.visit.is_playing) this.refresh((visit) => !visit.is_playing);
   }
 
@@ -94,7 +94,7 @@ export class VisitPanel {
       const visit = await api(this.root.dataset.progress ?? "");
       if (isKnown(visit)) return this.show(visit);
     } catch {
-      // The server may be starting again; what was played is kept.
+      // The server may be restarting; recorded games are safe.
     }
     const asked = MOST_QUESTIONS - questions + 1;
     if (asked >= QUICK_QUESTIONS) this.#note(SAVING);

@@ -34,7 +34,7 @@
     if (!(event.target instanceof Element) || !event.target.closest("[data-theme-toggle]")) return;
     const wanted = apply() ? "light" : "dark";
     try {
-      // Choosing what the system says anyway means: follow the system again.
+      // To choose the system's own colours means: follow the system again.
       if ((wanted === "dark") === system.matches) localStorage.removeItem(KEY);
       else localStorage.setItem(KEY, wanted);
     } catch {

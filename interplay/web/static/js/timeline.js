@@ -1,4 +1,4 @@
-// Where a replay is: arithmetic of positions, speeds and clock times, in seconds.
+// The position of a replay: arithmetic of positions, speeds and clock times, in seconds.
 
 /**
  * Seconds as m:ss.
@@ -13,7 +13,7 @@ export function clock(seconds) {
 const SHORT_S = 10;
 
 /**
- * How long something lasts: m:ss, and tenths where it is a few seconds only.
+ * A duration as m:ss, with tenths if it is only a few seconds.
  * @param {number} seconds
  */
 export function lasting(seconds) {
@@ -21,7 +21,7 @@ export function lasting(seconds) {
 }
 
 /**
- * Where one is in something that lasts so long; at its end both numbers are the same.
+ * A position and the duration; at the end both numbers are the same.
  * @param {number} position seconds
  * @param {number} duration seconds
  */
@@ -66,7 +66,7 @@ export class Timeline {
   }
 
   /**
-   * Let real time pass; stops at the end.
+   * Advance by some real time, to the end at most.
    * @param {number} seconds
    */
   advance(seconds) {

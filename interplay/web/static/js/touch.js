@@ -1,6 +1,6 @@
 // Buttons for fingers: a round pad for the directions, a round button for everything else. A world seen in first person has more
-// to press than a hand can hold: a stick, a zone to look around, one row for the hotbar, the buttons one always needs, and the
-// rest behind one more.
+// buttons than fit under a hand: a stick, a zone to look around, one row for the hotbar, the buttons that are always needed, and one
+// button that shows the rest.
 
 import { directionButtons, padDirections } from "./keys.js";
 
@@ -135,7 +135,7 @@ export class TouchPad {
   }
 
   /**
-   * A tap on what is not a button of the world.
+   * A tap on a button that is not one of the world.
    * @param {HTMLElement} mark
    */
   #act(mark) {

@@ -1,5 +1,5 @@
-// What a visit of a study of play comes to while a game goes on: the server's sums and those of the running game together.
-// What is paid the server computes by itself, without rounding, when the visit ends.
+// Results of a visit to a study of play while a game runs: the server's sums plus those of the running game.
+// The server computes the payment by itself, without rounding, when the visit ends.
 
 /**
  * @typedef {object} Requirement
@@ -29,7 +29,7 @@ const DURATIONS = new Set(["time", "active_time"]);
 const ROUNDING = 1e-9;
 
 /**
- * The statistics of the running game: where an agent has acted in this seat for a while, the player's own.
+ * The statistics of the running game; if an agent has acted in this seat for a while, only those of the player.
  * @param {{[field: string]: any}} hud as the server sent it
  * @param {number} rateHz of the task
  * @returns {Totals}
@@ -46,7 +46,7 @@ export function running(hud, rateHz) {
 const sum = (totals, game, name) => (totals[name] ?? 0) + (game[name] ?? 0);
 
 /**
- * How much of a requirement is reached.
+ * The share of a requirement that is met.
  * @param {Requirement} one
  * @param {Totals} totals of the games that are over
  * @param {Totals} game that goes on

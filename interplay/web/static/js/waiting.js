@@ -1,8 +1,8 @@
-// What a player's page says while their game stands still: what it waits for, and what the player can do.
+// The texts of a player's page while the game is stopped: what it waits for, and what the player can do.
 
 /** @typedef {{seat: string, state: "open" | "here" | "ready" | "playing" | "away" | "agent", agent?: string}} SeatFacts */
 /**
- * Where a game stands, as one player's page knows it.
+ * The state of a game as one player's page knows it.
  * @typedef {object} Standing
  * @property {string | null} lost why there is no connection just now
  * @property {boolean} hasBegun the first step has been played
@@ -16,7 +16,7 @@
 /** @typedef {{headline: string, text: string, button: "resume" | "stop" | null}} Words */
 
 /**
- * Never empty: whoever sees a game that stands still reads why, and what to do.
+ * Never empty: a player whose game is stopped reads why, and what to do.
  * @param {Standing} standing
  * @returns {Words}
  */
@@ -69,7 +69,7 @@ function awaits({ state }) {
 }
 
 /**
- * What a player reads beside the game about who is in it.
+ * The text beside the game about its players.
  * @param {string} mine my seat
  * @param {SeatFacts[]} others
  */

@@ -1,4 +1,4 @@
-// Watches one seat of a live game: pictures come in, nothing that acts goes out.
+// Watches one seat of a live game: receives pictures and sends no input.
 
 import { FrameDecoder, MissingBase, Screen } from "./codec.js";
 import { Seat } from "./connection.js";

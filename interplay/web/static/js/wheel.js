@@ -1,4 +1,4 @@
-// The wheel of a seat that a player shares with an agent: who has it, and the key that turns it over.
+// The wheel of a seat that a player shares with an agent: who has it, and the key that hands it over.
 
 /** Keys for it, in this order: the first one that the game does not need. */
 const CODES = ["KeyT", "KeyG", "KeyV", "KeyB", "Backquote"];
@@ -72,7 +72,7 @@ export class Wheel {
   }
 
   /**
-   * An agent cannot go on.
+   * Say that an agent cannot continue.
    * @param {{[field: string]: any}} message
    * @param {string} mySeat empty in a game for one
    * @returns {string}
