@@ -187,7 +187,7 @@ def test_the_counts_of_the_published_set_are_compared():
 def test_expect_fails_where_instances_are_missing_and_says_which(tmp_path, capsys, monkeypatch):
     lines = [json.dumps(published(hops)) for hops in (1, 1, 2, 9)]
     file = write(tmp_path / "set.jsonl", "\n".join(lines))
-    monkeypatch.setattr("interplay.explore.importing.PUBLISHED", {"1": 2, "2": 1, "hard": 1})
+    monkeypatch.setattr("interplay.explore.mineexplorer.PUBLISHED", {"1": 2, "2": 1, "hard": 1})
     assert run(capsys, str(file), "--expect", "published")[0] == 0
     write(file, "\n".join(lines[1:]))
     with pytest.raises(SystemExit) as ended:
