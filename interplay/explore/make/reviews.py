@@ -72,7 +72,7 @@ def verdicts_of(rows: Iterable[tuple[str, str, bool]]) -> Verdicts:
     return found
 
 
-def agreement(verdicts: Verdicts) -> Agreement:
+def agreement(verdicts: Verdicts, *, seed: int = 0) -> Agreement:
     """Agreement on the instances that have two verdicts or more.
 
     >>> two = verdicts_of([("a", "r", True), ("a", "s", True), ("b", "r", False), ("b", "s", False)])
@@ -86,7 +86,7 @@ def agreement(verdicts: Verdicts) -> Agreement:
     total = np.array([len(own) for own in counted.values()], float)
     everything = np.arange(len(yes))
     value, alike = (float(one) for one in _kappa(yes, total, everything))
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     drawn = _kappa(yes, total, rng.integers(0, len(yes), (NUM_RESAMPLES, len(yes))))[0]
     drawn = drawn[~np.isnan(drawn)]
     low, high = np.percentile(drawn, [2.5, 97.5]).tolist() if len(drawn) else (None, None)
