@@ -40,7 +40,9 @@ class Place(NamedTuple):
 def play(world: World, rng: np.random.Generator) -> Acts:
     body = Body(world, rng)
     routes = Routes(world.grid, body.footing, None, most=1500.0)
-    found = sorted(places(body, routes), key=lambda place: 0.12 * place.cost - min(place.drop, 16) * 12 - float(rng.uniform(0, 20)))[:8]
+    found = sorted(
+        places(body, routes), key=lambda place: 0.12 * place.cost - min(place.drop, 16) * 12 - float(rng.uniform(0, 20))
+    )[:8]
     for place in found:
         if not (yield from body.walk(place.stand)):
             continue
