@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from interplay.learn.recordings.counting import Ending, Recording, count_recordings, ending_of, episodes_of
+from interplay.learn.recordings.counts import Ending, Recording, count_recordings, ending_of, episodes_of
 from interplay.report.bedd.paper import short_name, task_ids
 
 if TYPE_CHECKING:

@@ -266,15 +266,17 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         and first.observations[0].ndim > 1
     ):
         reason = reason or "its pictures are JPEG, and so not those that were seen"
+    steps = list(_steps(parts))
     spaces = Spaces(source.dataset.action_space, source.dataset.observation_space)
+    observations = first.observations
     if len(parts) > 1:
+        rows = zip(*(part.observations for part in parts.values()), strict=True)
+        observations = [dict(zip(parts, row, strict=True)) for row in rows]
         by_seat = {seat: part.source.dataset for seat, part in parts.items()}
         spaces = Spaces(
             gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),
             gymnasium.spaces.Dict({seat: one.observation_space for seat, one in by_seat.items()}),
         )
-    steps = list(_steps(parts))
-    observations = _observations(parts)
     return Brought(
         id=name,
         task=source.task,
@@ -289,13 +291,6 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         spaces=spaces,
         palette=source.palette,
     )
-
-
-def _observations(parts: dict[str, _Part]) -> list[Any]:
-    """Of one seat its own, of several seats a mapping each."""
-    if len(parts) == 1:
-        return next(iter(parts.values())).observations
-    return [dict(zip(parts, row, strict=True)) for row in zip(*(part.observations for part in parts.values()), strict=True)]
 
 
 def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
