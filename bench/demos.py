@@ -37,7 +37,7 @@ import cv2
 import numpy as np
 
 from interplay.learn.recordings.labels import KEYBOARD
-from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.pictures import _CURSOR
 
 FILMS = Path(__file__).parent.parent / "interplay" / "starter" / "films"

@@ -25,7 +25,7 @@ from bench.rewards import TASK as POLE
 from bench.rewards import answer, play
 from interplay.agents.evaluate import evaluate, worthwhile_processes
 from interplay.learn import PPOConfig, practise
-from interplay.learn.reward.fitting import fit
+from interplay.learn.reward.training import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
 from interplay.tasks import find

@@ -33,8 +33,8 @@ from interplay.judge import Judging, Rules
 from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.studies import SegmentStudies
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
-from interplay.learn.benchmark.running import Report, run_benchmark
-from interplay.learn.reward.fitting import fit
+from interplay.learn.benchmark.runner import Report, run_benchmark
+from interplay.learn.reward.training import fit
 from interplay.learn.settings import RewardConfig
 from interplay.record import Archive
 from interplay.store import judging as store

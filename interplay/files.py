@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import glob
+import hashlib
 import json
 import os
 import sqlite3
@@ -43,15 +44,20 @@ def remove_parts(path: Path) -> None:
 
 
 @contextmanager
-def alone(lock: Path, *, wait: bool = True) -> Iterator[None]:
+def alone(lock: Path, *, otherwise: Exception | None = None) -> Iterator[None]:
     """Of several processes that want to be in this block with the same lock file, one is, however the others end.
 
+    They wait for each other, or raise `otherwise` where that is given.
+
     Raises:
-        BlockingIOError: If another one is in it, and we do not `wait`.
         OSError: If the lock file, which stays, cannot be made.
     """
     with lock.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if otherwise is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            assert otherwise is not None
+            raise otherwise from None
         yield
 
 
@@ -62,6 +68,12 @@ def to_disk(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sha256_of(path: Path) -> str:
+    """The hash of a file's bytes, as 64 digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_bytes(path: Path, data: bytes) -> None:

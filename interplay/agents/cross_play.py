@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from interplay.agents.base import AgentError
 from interplay.agents.evaluate import plan, run_jobs
 from interplay.agents.find import find, names
 from interplay.agents.scripted import has_player
 from interplay.envs.backends import check_playable
+from interplay.record import Archive, Episode
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
 
 
 def entrants(task: Task, archive: Archive) -> list[str]:

@@ -10,7 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +20,10 @@ from interplay.agents.rollout import check_seats, rollout
 from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
+from interplay.record import Archive, Episode
 from interplay.record.clips import film
 from interplay.store import entrants as store
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
 
 _SHORT_S = 60.0
 """Seconds of play of a fast world, in all, that one process has done before a second one has begun."""

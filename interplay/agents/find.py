@@ -12,10 +12,10 @@ from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
 from interplay.errors import not_installed, unknown_name
+from interplay.record import Archive
 
 if TYPE_CHECKING:
     from interplay.agents.policy import Policy
-    from interplay.record import Archive
 
 BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
     "random": (RandomAgent, "chooses random actions, a new one every four frames"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,11 +12,8 @@ from interplay.agents.base import Agent, AgentError, SeatedAgent, SimpleAgent
 from interplay.agents.expert_query import Asked, AskedSeat
 from interplay.envs import Frame, FramePolicy, make
 from interplay.errors import unknown_name
-from interplay.record import Owner, RecordedEpisode, RecordingError
+from interplay.record import Archive, Episode, Owner, RecordedEpisode, RecordingError
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
 
 
 def rollout(

@@ -10,18 +10,15 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from interplay.agents.base import AgentError
 from interplay.envs import make
 from interplay.files import replacing
-from interplay.record import Episode
+from interplay.record import Archive, Episode
 from interplay.record.clips import film
-
-if TYPE_CHECKING:
-    from interplay.record import Archive
 
 
 def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) -> list[Path]:

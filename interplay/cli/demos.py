@@ -140,8 +140,8 @@ def index(
 
     Try:  interplay demos index recordings --episodes .
     """
-    from interplay.learn.recordings.counting import count_recordings, write_episode_files
-    from interplay.learn.recordings.fetching import open_list
+    from interplay.learn.recordings.counts import count_recordings, write_episode_files
+    from interplay.learn.recordings.download import open_list
     from interplay.learn.recordings.index import summaries
 
     if episodes is not None and not Path(source).is_dir():
@@ -202,7 +202,7 @@ def get(
 
     Exit 1 when a recording could not be fetched.  Try:  interplay demos get find-cave-Jul-28.json --quota-mb 1000
     """
-    from interplay.learn.recordings.fetching import fetch, open_list
+    from interplay.learn.recordings.download import fetch, open_list
 
     chosen = _chosen(open_list(source), task, limit, with_bad=with_bad)
     quota = None if quota_mb is None else quota_mb * _MB
@@ -250,7 +250,7 @@ def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
 
     Exit 1 when one has a problem.  Try:  interplay demos check recordings
     """
-    from interplay.learn.recordings.checking import check as read_through
+    from interplay.learn.recordings.integrity import check as read_through
 
     with progress_bar("reading recordings") as report:
         found = read_through(folder, on_file=report)

@@ -37,7 +37,7 @@ from interplay.wording import amount
 if TYPE_CHECKING:
     from interplay.learn.benchmark import Results
     from interplay.learn.harness.run import TrainingResult
-    from interplay.learn.reward.fitting import FittedReward
+    from interplay.learn.reward.training import FittedReward
     from interplay.record import Archive
 
 Config = TypeVar("Config", bound=RunConfig)
@@ -170,9 +170,9 @@ def _learn_reward(
     database: str | None,
     as_json: bool,
 ) -> None:
-    from interplay.learn.reward.fitting import fit
     from interplay.learn.reward.pairs import asked_segments
     from interplay.learn.reward.storage import reward_folder
+    from interplay.learn.reward.training import fit
 
     archive = open_archive(data, database, must_exist=True)
     if "study" in given and "task" not in given and config is None and not resume:
@@ -398,7 +398,7 @@ def benchmark(
     Try:  interplay learn benchmark bench/tiny.toml
     """
     from interplay.learn.benchmark import read
-    from interplay.learn.benchmark.running import run_benchmark
+    from interplay.learn.benchmark.runner import run_benchmark
 
     chosen = read(file)
     archive = open_archive(data, database)

@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,10 +38,8 @@ from interplay.learn.reading import owners_of, starts_of, stream_of
 from interplay.learn.settings import DaggerConfig
 from interplay.learn.train import check_seat, check_torch, claimed, model_folder, train
 from interplay.learn.transitions import Owner, TransitionError, require_discrete
+from interplay.record import Archive, Episode
 from interplay.tasks import Task, find
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6

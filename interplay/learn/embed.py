@@ -10,14 +10,13 @@ made them.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
@@ -34,10 +33,10 @@ from interplay.agents.vpt.agent import load_network
 from interplay.agents.vpt.folder import read_description
 from interplay.agents.vpt.network import VPT, resized
 from interplay.errors import InterplayError, unknown_name
-from interplay.files import is_disk_full, remove_parts, write_bytes, write_json
+from interplay.files import alone, is_disk_full, remove_parts, write_bytes, write_json
 from interplay.learn.harness import devices
 from interplay.learn.recordings.labels import read_lines
-from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE
 from interplay.parallel import process_pool
@@ -297,18 +296,13 @@ def _ahead(items: Iterator[T]) -> Iterator[T]:
 @contextmanager
 def _only_run(out: Path) -> Iterator[None]:
     """Hold a folder for one run: two would do the same work, and remove what the other is writing."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        file = (out / LOCK).open("a")
-    except OSError as error:
-        raise EmbedError(f"{out} cannot be written to: {error.strerror}\nChoose another folder:  --out DIR") from None
-    with file:
+    busy = f"another run writes to {out}\nWait until it has ended, or choose another folder:  --out DIR"
+    with ExitStack() as stack:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise EmbedError(
-                f"another run writes to {out}\nWait until it has ended, or choose another folder:  --out DIR"
-            ) from None
+            out.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(alone(out / LOCK, otherwise=EmbedError(busy)))
+        except OSError as error:
+            raise EmbedError(f"{out} cannot be written to: {error.strerror}\nChoose another folder:  --out DIR") from None
         yield
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -19,13 +19,11 @@ import numpy as np
 from interplay.agents.actions import index_of
 from interplay.agents.first_person import choices_of, is_composed
 from interplay.envs import Frame, Pipeline, pipeline
-from interplay.files import alone, is_disk_full, to_disk, write_json
+from interplay.envs.info import SeatEnd
+from interplay.files import alone, is_disk_full, sha256_of, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
+from interplay.record import Episode
 from interplay.record.schema import by_seat
-
-if TYPE_CHECKING:
-    from interplay.envs.info import SeatEnd
-    from interplay.record import Episode
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
@@ -76,7 +74,7 @@ def load(
         "offsets": offsets,
         "seat": seat,
         "composed": composed,
-        "episodes": [[episode.id, episode.sha256 or _hash(episode.path)] for episode in episodes],
+        "episodes": [[episode.id, episode.sha256 or sha256_of(episode.path)] for episode in episodes],
     }
     if cache is None:
         with tempfile.TemporaryDirectory(prefix="interplay-transitions-") as folder:
@@ -401,11 +399,6 @@ def _kept(folder: Path) -> Transitions | None:
         return _mapped(folder, mmap_mode="r")
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,15 +18,13 @@ from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.storage import KeptReward, RewardError, load_reward, relabelled
-from interplay.learn.transitions import NOT_LEARNED, TransitionError, require_discrete
+from interplay.learn.transitions import NOT_LEARNED, TransitionError, Transitions, require_discrete
+from interplay.record import Archive, Episode
 from interplay.store.episodes import ACTOR_KINDS
-from interplay.tasks import find
+from interplay.tasks import Task, find
 
 if TYPE_CHECKING:
     from interplay.learn.harness.run import TrainingResult
-    from interplay.learn.transitions import Transitions
-    from interplay.record import Archive, Episode
-    from interplay.tasks import Task
 
 
 RESERVED = (*ACTOR_KINDS, "any")
@@ -267,13 +265,8 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
             f"{folder} cannot be made: {error.strerror}\nChoose another data folder (--data), or let it be written to."
         ) from error
     lock = folder / ".lock"
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(alone(lock, wait=False))
-        except BlockingIOError:
-            raise ConfigError(
-                f"another process is at the run {name!r} in {folder}\nWait until it ends, or choose another name."
-            ) from None
+    busy = f"another process is at the run {name!r} in {folder}\nWait until it ends, or choose another name."
+    with alone(lock, otherwise=ConfigError(busy)):
         try:
             _check_run(folder, name, resume=resume, what=what, last=last)
             yield

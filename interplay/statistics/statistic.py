@@ -199,13 +199,13 @@ def plain(action: Any) -> Any:
         return _SINGLE.unpack(_SINGLE.pack(action))[0] if abs(action) < 1e38 else action
     if isinstance(action, Mapping):
         entries = {name: part if part.__class__ is int else plain(part) for name, part in action.items()}
-        return {name: part for name, part in entries.items() if part != 0 and part is not None and not _is_nought(part)}
+        return {
+            name: part
+            for name, part in entries.items()
+            if part != 0 and part is not None and not (isinstance(part, list) and not any(part))
+        }
     if isinstance(action, bool):
         return int(action)
     if isinstance(action, list | tuple):
         return [plain(part) for part in action]
     return plain(action.tolist()) if hasattr(action, "tolist") else action
-
-
-def _is_nought(part: Any) -> bool:
-    return isinstance(part, list) and not any(part)

@@ -21,7 +21,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make, minerl_actions
 from interplay.envs.minerl_actions import KEYS
-from interplay.learn.recordings.counting import (
+from interplay.learn.recordings.counts import (
     PART_STEPS,
     Recording,
     count_recordings,
@@ -29,9 +29,9 @@ from interplay.learn.recordings.counting import (
     episodes_of,
     write_episode_files,
 )
-from interplay.learn.recordings.fetching import FetchError, fetch, open_list
+from interplay.learn.recordings.download import FetchError, fetch, open_list
 from interplay.learn.recordings.index import read_list, summaries
-from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import FOLDERS, RecordingsError, task_ids, why_bad
 from interplay.learn.recordings.vpt_export import export, folder_for
 from interplay.learn.recordings.vpt_import import import_recordings, task_of_recordings

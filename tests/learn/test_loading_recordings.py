@@ -13,7 +13,7 @@ from av.bitstream import BitStreamFilterContext
 
 from interplay.envs.minerl_actions import KEYS
 from interplay.learn.recordings.labels import KEYBOARD, labels_of
-from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import RecordingsError
 
 DATA = Path(__file__).parent / "data" / "recordings"

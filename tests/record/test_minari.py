@@ -25,7 +25,7 @@ from interplay.record.datasets import minari_export as exporting
 from interplay.record.datasets.minari_import import import_data_sets
 from interplay.record.exchange.importer import UNKNOWN_SEED
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.writing import ExportError
+from interplay.record.exchange.writer import ExportError
 from interplay.tasks import Task, find
 
 export = functools.partial(exporting.export, pseudonyms=Pseudonyms(b"0" * 64))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from interplay.learn.recordings.counting import PART_STEPS, count_recording
+from interplay.learn.recordings.counts import PART_STEPS, count_recording
 from interplay.learn.recordings.names import RecordingName, RecordingsError
 from interplay.report.bedd.demonstrations import Effort, recorded_efforts
 

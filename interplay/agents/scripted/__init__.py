@@ -3,7 +3,7 @@ of several seats (`together`). `ScriptedAgent` is the player of whatever task co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from interplay.agents.base import AgentError
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer, has_block_player
 from interplay.agents.scripted.player import BRAINS, ScriptedPlayer
 from interplay.agents.scripted.together import PARTNERS, Partner
+from interplay.envs import PlayableEnv
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.envs import PlayableEnv
 
 __all__ = ["BLOCK_BRAINS", "BRAINS", "PARTNERS", "BlockPlayer", "Partner", "ScriptedAgent", "ScriptedPlayer", "has_player"]
 

@@ -18,6 +18,8 @@ from interplay.tasks import Task
 
 DECISION_FRAMES = 4
 """A decision is held for so many frames, as a DQN's is: a network that decides as often can imitate it."""
+_SLIP = 0.03
+"""How likely the hand lags for a few decisions, at each decision."""
 
 
 class Brain(Protocol):
@@ -54,7 +56,6 @@ class ScriptedPlayer:
     Args:
         task: If given, the player is ready to act; otherwise `reset` must be called first.
         rng: For that first episode.
-        slip: Probability, per decision, that the hand lags for a few decisions.
 
     >>> import numpy as np
     >>> from interplay import envs, tasks
@@ -69,10 +70,7 @@ class ScriptedPlayer:
     name = "scripted"
     observation = "pixels"
 
-    def __init__(self, task: Task | None = None, *, rng: np.random.Generator | None = None, slip: float = 0.03) -> None:
-        if not 0 <= slip < 1:
-            raise ValueError(f"slip must be at least 0 and below 1, got {slip}")
-        self.slip = slip
+    def __init__(self, task: Task | None = None, *, rng: np.random.Generator | None = None) -> None:
         self._brain: Brain | None = None
         if task is not None:
             self.reset(task, rng=rng or np.random.default_rng(0))
@@ -103,7 +101,7 @@ class ScriptedPlayer:
                 self._lag -= 1
             else:
                 self._action = self._keys.resolve(self._keys.mask(buttons))
-                if self._rng.random() < self.slip:
+                if self._rng.random() < _SLIP:
                     self._lag = int(self._rng.integers(1, 6))
         self._count += 1
         return self._action

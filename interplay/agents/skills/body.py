@@ -7,7 +7,7 @@ it worked. So a player of a task reads as the list of things it does.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import pairwise, product
 from typing import Any, cast
 
@@ -119,10 +119,14 @@ class Body:
         dx, dy, dz = x - eye[0], y - eye[1], z - eye[2]
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
+    def off(self, yaw: float) -> float:
+        """Degrees from where one looks to a yaw, the shorter way round."""
+        return (yaw - self.world.player.yaw + 180.0) % 360.0 - 180.0
+
     def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
         """One tick towards a direction, as fast as a hand goes, with keys; not past a yaw that is shunned."""
         me = self.world.player
-        turn = (yaw - me.yaw + 180.0) % 360.0 - 180.0
+        turn = self.off(yaw)
         if (shunned := self.shuns((me.x, me.eye_y, me.z))) is not None:
             middle, half = shunned
             here, there = (me.yaw - middle) % 360.0, (yaw - middle) % 360.0
@@ -141,8 +145,7 @@ class Body:
 
     def look(self, yaw: float, pitch: float, *, tolerance: float = 0.5, most: int = 60) -> Acts:
         for _ in range(most):
-            me = self.world.player
-            if abs((yaw - me.yaw + 180.0) % 360.0 - 180.0) <= tolerance and abs(pitch - me.pitch) <= tolerance:
+            if abs(self.off(yaw)) <= tolerance and abs(pitch - self.world.player.pitch) <= tolerance:
                 return True
             yield self.turn(yaw, pitch)
         return False
@@ -254,13 +257,14 @@ class Body:
         aside, keys = next((one for one in _ASIDE if self.may_look(yaw - one[0], eye)), _ASIDE[0])
         yaw -= aside
         far = math.hypot(goal[0] + 0.5 - me.x, goal[2] + 0.5 - me.z)
-        error = abs((yaw - me.yaw + 180.0) % 360.0 - 180.0)
+        error = abs(self.off(yaw))
         straight = far > 0.15
         if far < 0.35:
             error = min(error, 30.0)
         rises = goal[1] > me.y + 0.55
         ahead = way[index : index + 4]
-        easy = len(ahead) == 4 and len({cell[1] for cell in ahead}) == 1 and not self._bends(ahead)
+        bends = len({(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(ahead)}) > 1
+        easy = len(ahead) == 4 and len({cell[1] for cell in ahead}) == 1 and not bends
         sinks = me.in_water and goal[1] < me.y - 0.9
         jump = (
             (me.in_water and not sinks)
@@ -277,11 +281,6 @@ class Body:
             sneak=sinks,
             sprint=self.sprints and easy and error < 15 and not me.in_water and not aside,
         )
-
-    @staticmethod
-    def _bends(way: list[Position]) -> bool:
-        steps = {(b[0] - a[0], b[2] - a[2]) for a, b in pairwise(way)}
-        return len(steps) > 1
 
     def _blocked(self, cell: Position) -> bool:
         x, y, z = cell
@@ -384,9 +383,9 @@ class Body:
             yield self.turn(*aimed, attack=mob_in_front(self.world) is None)
         return False
 
-    def press_use(self, *, most: int = 40) -> Acts:
+    def press_use(self) -> Acts:
         """Press the use key for a tick, once no mob is in front that would take it for itself."""
-        for _ in range(most):
+        for _ in range(40):
             if mob_in_front(self.world) is None:
                 break
             yield Action()
@@ -412,6 +411,15 @@ class Body:
                 return True
         return False
 
+    def sides(self, cell: Position, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Iterator[tuple[Position, int]]:
+        """Blocks beside a cell that something can be placed against, each with the face that points into the cell."""
+        for face in faces:
+            nx, ny, nz = physics.NORMALS[face]
+            base = cell[0] - nx, cell[1] - ny, cell[2] - nz
+            state = self.state(*base)
+            if NUM_BOXES[state] and not is_replaceable(state) and not name_of(state).endswith(USED):
+                yield base, face
+
     def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
         """Place an item's block into a cell, against a neighbour that can be seen; true too if it is there.
 
@@ -423,25 +431,16 @@ class Body:
         for _ in range(6):
             if not is_replaceable(self.state(*cell)):
                 return self.name(*cell) == item or NUM_BOXES[self.state(*cell)] > 0
-            found, base, face, into = None, cell, -1, None
-            for face in faces:
-                nx, ny, nz = physics.NORMALS[face]
-                base = cell[0] - nx, cell[1] - ny, cell[2] - nz
-                state = self.state(*base)
-                if not NUM_BOXES[state] or name_of(state).endswith(USED) or is_replaceable(state):
-                    continue
-                into = cell if is_replaceable(self.state(*cell)) else None
-                found = self.aim(base, (face,), into=into)
-                if found is not None:
-                    break
-            if found is None:
+            seen = ((base, face, self.aim(base, (face,), into=cell)) for base, face in self.sides(cell, faces))
+            base, face, aimed = next((one for one in seen if one[2] is not None), (cell, -1, None))
+            if aimed is None:
                 return False
-            yield from self.look(*found, tolerance=0.05)
+            yield from self.look(*aimed, tolerance=0.05)
             met = target(self.world)
             if mob_in_front(self.world) is not None:
                 yield from self.wait(5)
                 continue
-            if met is None or not ((met[:3] == base and met[3] == face) or met[:3] == into):
+            if met is None or not ((met[:3] == base and met[3] == face) or met[:3] == cell):
                 yield Action()
                 continue
             yield from self.press_use()

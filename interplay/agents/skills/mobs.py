@@ -51,7 +51,7 @@ def meet(body: Body, entity: int, *, far: float = _HIT_FROM, costs: np.ndarray |
     return _within(body, entity, far)
 
 
-def fight(body: Body, entity: int, *, costs: np.ndarray | None = None, most: int = 600) -> Acts:
+def fight(body: Body, entity: int, *, costs: np.ndarray | None = None) -> Acts:
     """Hit a mob with the best weapon that is carried, each blow at its full strength, until it is dead."""
     world, me = body.world, body.world.player
     carried = [stack.item for stack in me.slots[:36] if stack is not None]
@@ -60,7 +60,7 @@ def fight(body: Body, entity: int, *, costs: np.ndarray | None = None, most: int
         yield from body.hold(weapon)
     held = me.in_hand
     pause = 20 / (4.0 if held is None else item_named(held.item).attack_speed)
-    for _ in range(most):
+    for _ in range(600):
         row = world.row_of(entity)
         if row is None or world.entities["health"][row] <= 0:
             return True

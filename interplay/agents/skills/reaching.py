@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from itertools import product
 
 import numpy as np
@@ -142,21 +142,9 @@ def clear_to(body: Body, cell: Position) -> Acts:
     return False
 
 
-def faces_of(body: Body, cell: Position, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> list[tuple[Position, int]]:
-    """Blocks beside a cell that something can be placed against, each with the face that points into the cell."""
-    found = []
-    for face in faces:
-        nx, ny, nz = physics.NORMALS[face]
-        base = cell[0] - nx, cell[1] - ny, cell[2] - nz
-        state = body.state(*base)
-        if NUM_BOXES[state] and not is_replaceable(state) and not name_of(state).endswith(USED):
-            found.append((base, face))
-    return found
-
-
 def place_at(body: Body, cell: Position, item: str) -> Acts:
     """Go to where an item's block can be placed into a cell, and place it; over an edge if need be."""
-    against = faces_of(body, cell)
+    against = list(body.sides(cell))
 
     def fits(eye: Eye) -> bool:
         return any(body.aim(base, (face,), into=cell, eye=eye) is not None for base, face in against)
@@ -184,13 +172,12 @@ def _lean(body: Body, base: Position, face: int, cell: Position, item: str) -> A
     out = math.degrees(math.atan2(-nx, nz))
     before = body.state(*cell)
     for _ in range(30):
-        yield body.turn(out, 70.0, forward=abs((out - body.world.player.yaw + 180.0) % 360.0 - 180.0) < 5.0, sneak=True)
+        yield body.turn(out, 70.0, forward=abs(body.off(out)) < 5.0, sneak=True)
     for _ in range(60):
         aimed = body.aim(base, (face,), into=cell)
         if aimed is None:
             break
-        me = body.world.player
-        close = abs((aimed[0] - me.yaw + 180.0) % 360.0 - 180.0) < 0.05 and abs(aimed[1] - me.pitch) < 0.05
+        close = abs(body.off(aimed[0])) < 0.05 and abs(aimed[1] - body.world.player.pitch) < 0.05
         yield body.turn(*aimed, sneak=True)
         if close:
             yield Action(use=True, sneak=True)

@@ -3,7 +3,6 @@ its embeddings (`interplay learn clone --embeddings DIR`)."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from interplay.agents.vpt.checkpoint import CheckpointError, architecture_of, bu
 from interplay.agents.vpt.codec import Joint, decode, to_minerl
 from interplay.agents.vpt.folder import DESCRIPTION, FORMAT, VERSION, WEIGHTS, VPTError, is_vpt_folder, read_description
 from interplay.agents.vpt.network import VPT, Memory, resized
-from interplay.files import remove_parts, replacing, write_json
+from interplay.files import remove_parts, replacing, sha256_of, write_json
 from interplay.tasks import Task
 
 
@@ -131,7 +130,7 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
         remove_parts(folder / WEIGHTS)
         with replacing(folder / WEIGHTS) as part:
             safetensors.torch.save_file(tensors, part)
-            digest = _sha256(part)
+            digest = sha256_of(part)
         write_json(folder / DESCRIPTION, _description(folder.name, network, digest, made_from))
     except (OSError, safetensors.SafetensorError) as error:
         why = error.strerror if isinstance(error, OSError) else error
@@ -159,7 +158,7 @@ def load_network(folder: Path, *, device: str = "cpu") -> VPT:
     document = read_description(folder)
     path, remedy = folder / WEIGHTS, "Import the published files again, or copy the whole folder from where it was made."
     try:
-        found = _sha256(path)
+        found = sha256_of(path)
         if found != document["weights_sha256"]:
             raise VPTError(
                 f"VPT network {folder.name!r}: {path} is not the file that {DESCRIPTION} describes: "
@@ -186,11 +185,6 @@ def load_agent(folder: Path) -> VPTAgent:
 def _is_left_over(folder: Path) -> bool:
     """Whether a folder holds nothing but what an import leaves that was stopped."""
     return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class ClonedAgent:

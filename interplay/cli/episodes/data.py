@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from interplay.record.exchange.card import Release
     from interplay.record.exchange.importer import Imported
     from interplay.record.exchange.pseudonyms import Pseudonyms
-    from interplay.record.exchange.writing import Exported
+    from interplay.record.exchange.writer import Exported
 
 _MP4, _VPT, _MINARI, _CROWDPLAY = "mp4", "vpt", "minari", "crowdplay"
 
@@ -205,7 +205,7 @@ def _withheld_lines(count: int, place: str) -> list[str]:
 
 
 def _nothing_left(lines: list[str]) -> None:
-    from interplay.record.exchange.writing import ExportError
+    from interplay.record.exchange.writer import ExportError
 
     raise ExportError("there is nothing to write\n" + "\n".join(lines))
 

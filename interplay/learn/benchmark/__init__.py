@@ -1,6 +1,6 @@
 """Benchmarks of learning: tasks x algorithms x seeds from one file, run until nothing is missing, compared with intervals.
 
-`definition.py` is the file, `running.py` trains and plays what is missing, `results.py` is what came of it, and `scores.py` the
+`definition.py` is the file, `runner.py` trains and plays what is missing, `results.py` is what came of it, and `scores.py` the
 arithmetic of Agarwal et al. 2021 on it. The report is `interplay report offline`.
 """
 

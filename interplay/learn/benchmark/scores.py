@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 NUM_RESAMPLES = 2000
+_LEVEL = 0.95
+"""Of all intervals."""
 _CELLS_AT_ONCE = 4_000_000
 
 
@@ -68,9 +70,9 @@ def mean(scores: Array) -> Array:
     return scores.mean(axis=(-2, -1))
 
 
-def optimality_gap(scores: Array, threshold: float = 1.0) -> Array:
-    """By how much runs stay below the threshold in the mean; more than it counts for nothing."""
-    return threshold - np.minimum(scores, threshold).mean(axis=(-2, -1))
+def optimality_gap(scores: Array) -> Array:
+    """By how much runs stay below 1 in the mean; more than it counts for nothing."""
+    return 1 - np.minimum(scores, 1).mean(axis=(-2, -1))
 
 
 AGGREGATES: Mapping[str, Callable[[Array], Array]] = {
@@ -101,7 +103,7 @@ def improvement(of: Array, over: Array) -> Array:
 # Intervals: by runs drawn anew within each task.
 
 
-def resampled(scores: Array, *, seed: int, number: int, num_resamples: int = NUM_RESAMPLES) -> Array:
+def resampled(scores: Array, *, seed: int, number: int) -> Array:
     """Matrices in which each task's runs are drawn anew with replacement (stratified bootstrap), shape (B, runs, tasks).
 
     Args:
@@ -109,29 +111,25 @@ def resampled(scores: Array, *, seed: int, number: int, num_resamples: int = NUM
         number: Of the algorithm, so that two draw apart.
     """
     rng = np.random.default_rng((seed, number))
-    chosen = rng.integers(len(scores), size=(num_resamples, *scores.shape))
+    chosen = rng.integers(len(scores), size=(NUM_RESAMPLES, *scores.shape))
     return np.take_along_axis(scores[None], chosen, axis=1)
 
 
-def estimate(
-    scores: Array, statistic: Callable[[Array], Array], *, seed: int = 0, number: int = 0, level: float = 0.95
-) -> Estimate:
+def estimate(scores: Array, statistic: Callable[[Array], Array], *, seed: int = 0, number: int = 0) -> Estimate:
     """A statistic of a matrix of scores, with the interval of its stratified bootstrap, a function of the seed."""
-    return _estimate(statistic(scores), statistic(resampled(scores, seed=seed, number=number)), level)
+    return _estimate(statistic(scores), statistic(resampled(scores, seed=seed, number=number)))
 
 
-def aggregates(scores: Mapping[str, Array], *, seed: int = 0, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
+def aggregates(scores: Mapping[str, Array], *, seed: int = 0) -> dict[str, dict[str, Estimate]]:
     """Algorithm -> name of `AGGREGATES` -> estimate."""
     found = {}
     for number, (name, matrix) in enumerate(scores.items()):
         drawn = resampled(matrix, seed=seed, number=number)
-        found[name] = {kind: _estimate(of(matrix), of(drawn), level) for kind, of in AGGREGATES.items()}
+        found[name] = {kind: _estimate(of(matrix), of(drawn)) for kind, of in AGGREGATES.items()}
     return found
 
 
-def profiles(
-    scores: Mapping[str, Array], levels: Sequence[float], *, seed: int = 0, level: float = 0.95
-) -> dict[str, list[Estimate]]:
+def profiles(scores: Mapping[str, Array], levels: Sequence[float], *, seed: int = 0) -> dict[str, list[Estimate]]:
     """Algorithm -> estimate of its performance profile at each level; intervals are pointwise."""
     at = np.asarray(levels, np.float64)
     found = {}
@@ -139,23 +137,21 @@ def profiles(
         size = max(1, _CELLS_AT_ONCE // (matrix.size * len(at)))
         drawn = resampled(matrix, seed=seed, number=number)
         shares = np.concatenate([profile(drawn[start : start + size], at) for start in range(0, len(drawn), size)])
-        found[name] = [_estimate(value, shares[:, place], level) for place, value in enumerate(profile(matrix, at))]
+        found[name] = [_estimate(value, shares[:, place]) for place, value in enumerate(profile(matrix, at))]
     return found
 
 
-def improvements(scores: Mapping[str, Array], *, seed: int = 0, level: float = 0.95) -> dict[tuple[str, str], Estimate]:
+def improvements(scores: Mapping[str, Array], *, seed: int = 0) -> dict[tuple[str, str], Estimate]:
     """(algorithm, other) -> probability that the one improves on the other, of all ordered pairs."""
     drawn = {name: resampled(matrix, seed=seed, number=number) for number, (name, matrix) in enumerate(scores.items())}
     return {
-        (one, other): _estimate(improvement(scores[one], scores[other]), improvement(drawn[one], drawn[other]), level)
+        (one, other): _estimate(improvement(scores[one], scores[other]), improvement(drawn[one], drawn[other]))
         for one in scores
         for other in scores
         if one != other
     }
 
 
-def _estimate(value: Array | float, drawn: Array, level: float) -> Estimate:
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, both excluded, got {level!r}")
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+def _estimate(value: Array | float, drawn: Array) -> Estimate:
+    low, high = np.quantile(drawn, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return Estimate(float(value), float(low), float(high))

@@ -15,11 +15,11 @@ from interplay.learn.config import ConfigError
 from interplay.learn.reward.storage import RewardError
 from interplay.learn.settings import PPOConfig
 from interplay.learn.train import check_torch, claimed, draw_curves, model_folder, reward_of
+from interplay.record import Archive
 from interplay.tasks import find
 
 if TYPE_CHECKING:
     from interplay.learn.harness.run import TrainingResult
-    from interplay.record import Archive
 
 __all__ = ["practise"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from interplay.learn.recordings.counting import all_files
+from interplay.learn.recordings.counts import all_files
 from interplay.learn.recordings.names import RecordingName, RecordingsError, task_of, why_bad
 
 ENDINGS = (".jsonl", ".mp4")

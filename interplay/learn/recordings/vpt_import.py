@@ -16,9 +16,9 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import minerl_actions
-from interplay.learn.recordings.counting import Recording, all_files, count_recording, ending_of, episodes_of
+from interplay.learn.recordings.counts import Recording, all_files, count_recording, ending_of, episodes_of
 from interplay.learn.recordings.labels import Way
-from interplay.learn.recordings.loading import Loader
+from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import (
     FOLDERS,
     SUITE,

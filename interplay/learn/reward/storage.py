@@ -13,11 +13,11 @@ import numpy as np
 from interplay.errors import InterplayError, unknown_name
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import check_name
+from interplay.learn.transitions import Transitions
+from interplay.record import Archive
 
 if TYPE_CHECKING:
     from interplay.learn.reward.model import Ensemble
-    from interplay.learn.transitions import Transitions
-    from interplay.record import Archive
 
 FOLDER = "rewards"
 FORMAT = "interplay reward"

@@ -24,7 +24,7 @@ from interplay.record.datasets.crowdplay_catalogue import DOCUMENT, Published, e
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.importer import EPISODE_ID, Brought, Spaces, check_names, imported_name
 from interplay.record.exchange.playback import Taken
-from interplay.record.exchange.reading import Format, Part
+from interplay.record.exchange.reader import Format, Part
 from interplay.record.plain_values import Held, read_values
 from interplay.record.schema import Owner
 from interplay.tasks import EnvSpec, Task, find

@@ -21,10 +21,10 @@ from interplay.record.exchange.card import Release, write_card
 from interplay.record.exchange.importer import Brought
 from interplay.record.exchange.parquet import PICTURE, ParquetShards, column_of, from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.reading import Format, Part, episodes_of, numbers, text_json
+from interplay.record.exchange.reader import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Pictures, Rows, brought, walk
 from interplay.record.exchange.vectors import dtype_of, names_of
-from interplay.record.exchange.writing import Advance, Exported, ExportError, write_each
+from interplay.record.exchange.writer import Advance, Exported, ExportError, write_each
 from interplay.record.sealed import Episode
 
 OURS = "interplay.json"
@@ -136,7 +136,8 @@ def export(
         shards.close()
         path = folder / EPISODES.format(number=0)
         path.parent.mkdir()
-        pq.write_table(_episodes(facts), path)
+        table = {name: [json.dumps(said) if name == "facts" else said[name] for said in facts] for name in EPISODE_COLUMNS}
+        pq.write_table(pa.table({name: pa.array(table[name], kind) for name, (kind, _) in EPISODE_COLUMNS.items()}), path)
         write_json(folder / OURS, description.to_json() | {"made_of": made})
         write_card(
             folder, description, release, {"steps": "steps/*.parquet", "episodes": "episodes/*.parquet"},
@@ -172,11 +173,6 @@ def _table(episode: Episode, description: Description, rows: Rows, pictures: Seq
             array = pa.concat_arrays([array, pa.nulls(count - len(array), array.type)])
         arrays.append(array)
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _episodes(facts: Sequence[Any]) -> pa.Table:
-    rows = {name: [json.dumps(said) if name == "facts" else said[name] for said in facts] for name in EPISODE_COLUMNS}
-    return pa.table({name: pa.array(rows[name], kind) for name, (kind, _) in EPISODE_COLUMNS.items()})
 
 
 class _DataSet:

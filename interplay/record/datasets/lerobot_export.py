@@ -20,7 +20,7 @@ from interplay.record.exchange.card import Release, write_card
 from interplay.record.exchange.parquet import ParquetShards, column_of, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.rows import Description, Pictures, Rows, walk
-from interplay.record.exchange.writing import Advance, Exported, write_each
+from interplay.record.exchange.writer import Advance, Exported, write_each
 from interplay.record.sealed import Episode
 
 _PICTURES_IN_STATISTICS = 50

@@ -18,7 +18,7 @@ from interplay.record.datasets.lerobot_layout import FRAME_HASH, OURS, OWN, STAT
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.importer import Brought
 from interplay.record.exchange.parquet import from_png
-from interplay.record.exchange.reading import Format, Part, episodes_of, numbers, text_json
+from interplay.record.exchange.reader import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Rows, brought
 
 

@@ -19,7 +19,7 @@ from interplay.errors import unknown_name
 from interplay.files import write_json
 from interplay.record.datasets.minari_places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.writing import Advance, DataSet, Exported, ExportError, by_task, new_folder
+from interplay.record.exchange.writer import Advance, DataSet, Exported, ExportError, by_task, new_folder
 from interplay.record.gymnasium_task import spec_of
 from interplay.record.schema import by_seat
 from interplay.record.sealed import Episode
@@ -66,8 +66,12 @@ def export(
     result = Exported(left_out=left_out)
     for dataset_id, root, task, its_seat in _plan(of_task, out, seat):
         with new_folder(root / dataset_id, dataset_id) as folder:
-            num_steps = _write(folder, dataset_id, of_task[task.id], its_seat, observations, pseudonyms, advance)
-        result.datasets.append(DataSet(dataset_id, root, task.id, its_seat, len(of_task[task.id]), num_steps))
+            writer = _Writer(folder / "data", dataset_id, its_seat, observations, pseudonyms)
+            for episode in of_task[task.id]:
+                writer.add(episode, advance)
+                episode.close()
+            writer.close()
+        result.datasets.append(DataSet(dataset_id, root, task.id, its_seat, len(of_task[task.id]), writer.num_steps))
     return result
 
 
@@ -101,24 +105,6 @@ def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
     return plan
 
 
-def _write(
-    folder: Path,
-    dataset_id: str,
-    episodes: list[Episode],
-    seat: str,
-    observations: str,
-    pseudonyms: Pseudonyms,
-    advance: Advance | None,
-) -> int:
-    """Write one data set; returns its steps."""
-    writer = _Writer(folder / "data", dataset_id, seat, observations, pseudonyms)
-    for episode in episodes:
-        writer.add(episode, advance)
-        episode.close()
-    writer.close()
-    return writer.num_steps
-
-
 class _Writer:
     """One data set while it is written; its spaces are known with the first observation."""
 
@@ -137,7 +123,7 @@ class _Writer:
         from minari.data_collector import EpisodeBuffer
 
         decisions, find_space = _decisions(episode, self._seat, self._observations)
-        times = np.fromiter(_decision_steps(episode, self._observations), np.int64)
+        times = np.array([*range(0, episode.num_steps, _frame_skip(self._observations)), episode.num_steps], np.int64)
         first = next(decisions)
         space = find_space()  # of pictures it is known with the first
         if self._storage is None:
@@ -218,11 +204,6 @@ class _Writer:
 
 def _frame_skip(observations: str) -> int:
     return 1 if observations == ENVIRONMENT else pipeline(observations).frame_skip
-
-
-def _decision_steps(episode: Episode, observations: str) -> Iterator[int]:
-    yield from range(0, episode.num_steps, _frame_skip(observations))
-    yield episode.num_steps
 
 
 def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator[Any], Callable[[], gymnasium.Space]]:

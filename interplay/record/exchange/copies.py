@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from interplay.files import replacing
+from interplay.files import replacing, sha256_of
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
@@ -55,8 +55,7 @@ def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
         if not path.exists():
             path.parent.mkdir(exist_ok=True)
             _write(episode, path, names)
-        with path.open("rb") as file:
-            return Copy(path, hashlib.file_digest(file, "sha256").hexdigest(), path.stat().st_size)
+        return Copy(path, sha256_of(path), path.stat().st_size)
     except OSError as error:
         raise RecordingError(
             f"cannot write a copy of episode {episode.id} to {path.parent}: {error.strerror or error}\nFree some space there."

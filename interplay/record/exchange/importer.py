@@ -210,13 +210,9 @@ class Importing:
         Raises:
             RecordingError: If another process imports, or nothing could be made of anything.
         """
+        busy = f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
         with ExitStack() as stack:
-            try:
-                stack.enter_context(alone(archive.root / _LOCK, wait=False))
-            except BlockingIOError:
-                raise RecordingError(
-                    f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
-                ) from None
+            stack.enter_context(alone(archive.root / _LOCK, otherwise=RecordingError(busy)))
             for left in archive.root.glob(f"{_SCRATCH}*"):
                 shutil.rmtree(left, ignore_errors=True)
             # `repair` seals nothing from here.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import time
@@ -15,7 +14,7 @@ import httpx
 import pyarrow.parquet as pq
 
 from interplay.errors import InterplayError, MisuseError
-from interplay.files import to_disk
+from interplay.files import sha256_of, to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.http_resume import Line, LineError, Parameters
@@ -181,9 +180,7 @@ def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Call
     if part.exists() and part.stat().st_size > offer.size_bytes:
         part.unlink()
     line.file(f"/api/released/{offer.id}.parquet", part, offer.size_bytes, came)
-    with part.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != offer.sha256:
+    if sha256_of(part) != offer.sha256:
         part.unlink()
         raise RecordingError("the file is not the one that was listed: its hash differs\nPull again: it is fetched anew.")
     episode = _checked(archive, part, offer)

@@ -118,7 +118,9 @@ class Queries:
     def episodes(self, saved: Saved) -> dict[str, str]:
         """Id -> hash of the file as it was then."""
         with self._archive.database.read() as session:
-            return releases.episodes_of_query(session, _named(session.get(SavedQuery, (saved.name, saved.version))))
+            row = session.get(SavedQuery, (saved.name, saved.version))
+            assert row is not None
+            return releases.episodes_of_query(session, row)
 
     def changed(self, saved: Saved) -> dict[str, str]:
         """Id -> what is wrong with it today, of the episodes of a saved query: gone, another file, or not to be released."""
@@ -167,11 +169,6 @@ class Queries:
                 session, participant_id=number, may_release=may_release, note=note, now=datetime.now(UTC)
             ):
                 raise QueryError(f"there is no {who} in this data folder\nSee who played:  interplay episodes list")
-
-
-def _named(row: SavedQuery | None) -> SavedQuery:
-    assert row is not None
-    return row
 
 
 def _saved(row: SavedQuery) -> Saved:

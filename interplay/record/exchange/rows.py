@@ -23,7 +23,7 @@ from interplay.record.exchange.importer import EPISODE_ID, Brought, Look, Spaces
 from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
-from interplay.record.exchange.writing import ExportError
+from interplay.record.exchange.writer import ExportError
 from interplay.record.schema import Owner, by_seat, frame_hash, of_column
 from interplay.record.sealed import Episode
 from interplay.tasks import Task

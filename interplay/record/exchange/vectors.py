@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from interplay.record.exchange.writing import ExportError
+from interplay.record.exchange.writer import ExportError
 
 NOT_NUMERIC = "values of {} are not a row of numbers, so they fit no column of this format\nExport it with:  --format minari"
 _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interplay.learn.recordings.counting import Ending, Recording, count_recordings, ending_of, episodes_of
+from interplay.learn.recordings.counts import Ending, Recording, count_recordings, ending_of, episodes_of
 from interplay.record import Archive
 from interplay.report.bedd.paper import paper, published, short_name, task_ids
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads

@@ -76,8 +76,3 @@ def test_chances_of_a_pair_add_up_to_one():
 def test_a_best_score_that_is_not_above_random_play_is_refused():
     with pytest.raises(ValueError, match="best 3 and random 3"):
         normalised(5, random=3, best=3)
-
-
-def test_an_interval_of_everything_is_refused():
-    with pytest.raises(ValueError, match="level must be between 0 and 1"):
-        estimate(scores(0, 2, 2), iqm, level=1.0)

@@ -18,8 +18,8 @@ from interplay.errors import NotFoundError
 from interplay.judge.segments.selection import disagreement
 from interplay.learn import load
 from interplay.learn.config import RunError
-from interplay.learn.reward.fitting import fit
 from interplay.learn.reward.pairs import DRAW, FIRST, SECOND, asked_segments
+from interplay.learn.reward.training import fit
 from interplay.learn.settings import RewardConfig
 from interplay.store import Match
 from interplay.store import judging as store

@@ -249,8 +249,7 @@ def centre(body: Body, lot: Lot) -> Acts:
         if math.hypot(me.x - cx - 0.5, me.z - cz - 0.5) < 0.16:
             return True
         yaw, _ = body.angles(cx + 0.5, me.eye_y, cz + 0.5)
-        error = abs((yaw - me.yaw + 180.0) % 360.0 - 180.0)
-        yield body.turn(yaw, me.pitch, forward=error < 20, sneak=True)
+        yield body.turn(yaw, me.pitch, forward=abs(body.off(yaw)) < 20, sneak=True)
     return False
 
 

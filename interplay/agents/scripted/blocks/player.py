@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from interplay.agents.base import AgentError
+from interplay.envs import PlayableEnv
 from interplay.tasks import Task
 
-if TYPE_CHECKING:  # the world is imported where it is played: it takes a second, and Numba, which others may not have
+if TYPE_CHECKING:
     from blockworld import Action, World
     from interplay.envs import PlayableEnv
 
@@ -99,7 +100,10 @@ class BlockPlayer:
         world: World = self._env.world  # type: ignore[attr-defined]
         with world.acting(self._seat):
             if self._play is None:
-                self._play = polite(world, self._begin(world, self._task))
+                name = self._task.name
+                alone = len(self._task.seats) == 1
+                play = BLOCK_BRAINS[name](world, self._rng) if alone else TEAM_BRAINS[name](world, self._seat, self._rng)
+                self._play = polite(world, play)
             return as_keys(next(self._play, Action()))
 
     def _begin(self, world: World, task: Task) -> Play:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from interplay.agents.base import AgentError
 from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.agents.scripted.together.cooks import cook
 from interplay.agents.scripted.together.knight_and_archer import hunt
+from interplay.envs import PlayableEnv
 from interplay.tasks import Task
-
-if TYPE_CHECKING:
-    from interplay.envs import PlayableEnv
-
 
 CANNONS = (196, 246)
 """Palette indices, by seat."""
@@ -61,6 +58,9 @@ def _middle(white: np.ndarray) -> float | None:
     return None if not rows.size else (rows[0] + rows[-1]) / 2
 
 
+_SLIP = 0.02
+"""How likely the hand does nothing, in each step."""
+
 Play = Callable[[Any, str, np.random.Generator], Iterator[set[str]]]
 """Called with the world, the seat and the generator of the episode: the buttons of every step."""
 
@@ -83,16 +83,12 @@ class Partner:
     """Plays a seat of a built-in game of several; it must be shown the environment with `attach` before it acts.
 
     As a person's, its hand slips: now and then it does nothing for a step, which makes every episode its own.
-
-    Args:
-        slip: Probability of that, in each step.
     """
 
     name = "scripted"
     observation = "pixels"
 
-    def __init__(self, slip: float = 0.02) -> None:
-        self.slip = slip
+    def __init__(self) -> None:
         self._play: Iterator[set[str]] | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
@@ -117,4 +113,4 @@ class Partner:
             raise AgentError("a scripted partner looks at its game: call attach(env, seat) before act()")
         buttons = next(self._play)
         keys = self._task.keys
-        return keys.noop if self._rng.random() < self.slip else keys.resolve(keys.mask(buttons))
+        return keys.noop if self._rng.random() < _SLIP else keys.resolve(keys.mask(buttons))

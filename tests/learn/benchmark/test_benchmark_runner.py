@@ -16,9 +16,9 @@ from warm_process import READY, TO_LEARN, WarmProcess
 import interplay.record
 from interplay.agents.evaluate import evaluate
 from interplay.files import alone
-from interplay.learn.benchmark import BenchmarkError, read, running
+from interplay.learn.benchmark import BenchmarkError, read, runner
 from interplay.learn.benchmark.results import read_results
-from interplay.learn.benchmark.running import run_benchmark
+from interplay.learn.benchmark.runner import run_benchmark
 from interplay.learn.train import matching_episodes
 
 ROOT = Path(__file__).parents[3]
@@ -139,11 +139,11 @@ def test_other_settings_or_other_games_are_other_runs(whole, file):
     config = chosen.config(contender, learned, 1)
     with closing(interplay.record.open(folder)) as archive:
         episodes = matching_episodes(archive, config, learned.task)
-    name = running.name_of(chosen, contender, config, episodes)
+    name = runner.name_of(chosen, contender, config, episodes)
     assert name == expected.runs[0].agent
-    assert running.name_of(chosen, contender, replace(config, threads=2, log_every=7), episodes) == name
-    assert running.name_of(chosen, contender, replace(config, updates=7), episodes) != name
-    assert running.name_of(chosen, contender, config, episodes[1:]) != name
+    assert runner.name_of(chosen, contender, replace(config, threads=2, log_every=7), episodes) == name
+    assert runner.name_of(chosen, contender, replace(config, updates=7), episodes) != name
+    assert runner.name_of(chosen, contender, config, episodes[1:]) != name
 
 
 def test_scores_that_cannot_be_normalised_are_refused_before_anything_is_trained(whole, tmp_path):

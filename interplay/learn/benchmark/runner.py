@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import interplay.record
 from interplay.agents.evaluate import evaluate, worthwhile_processes
@@ -22,10 +22,8 @@ from interplay.learn.config import TrainingConfig
 from interplay.learn.settings import CONFIGS
 from interplay.learn.train import matching_episodes, model_folder, train
 from interplay.parallel import process_pool
+from interplay.record import Archive, Episode
 from interplay.tasks import Task, find
-
-if TYPE_CHECKING:
-    from interplay.record import Archive, Episode
 
 _LOOK_EVERY_S = 1.0
 
@@ -63,13 +61,9 @@ def run_benchmark(
     """
     path = results_file(archive.root, benchmark.id)
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with alone(path.with_name(".lock"), wait=False):
-            return _run(archive, benchmark, jobs, report, path)
-    except BlockingIOError:
-        raise BenchmarkError(
-            f"another process runs benchmark {benchmark.id!r} in {archive.root}\nWait until it ends, then run this again."
-        ) from None
+    busy = f"another process runs benchmark {benchmark.id!r} in {archive.root}\nWait until it ends, then run this again."
+    with alone(path.with_name(".lock"), otherwise=BenchmarkError(busy)):
+        return _run(archive, benchmark, jobs, report, path)
 
 
 def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Report, path: Path) -> Results:

@@ -155,12 +155,8 @@ class _Download(ExitStack):
         if folder not in self._used_bytes:
             place = self._root / folder
             place.mkdir(parents=True, exist_ok=True)
-            try:
-                self.enter_context(alone(place / _LOCK, wait=False))
-            except BlockingIOError:
-                raise RecordingsError(
-                    f"another process fetches recordings to {place}\nWait until it ends, or name another folder with --out."
-                ) from None
+            busy = f"another process fetches recordings to {place}\nWait until it ends, or name another folder with --out."
+            self.enter_context(alone(place / _LOCK, otherwise=RecordingsError(busy)))
             self._used_bytes[folder] = sum(path.stat().st_size for path in place.iterdir() if path.suffix in ENDINGS)
         return self._used_bytes[folder]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interplay.learn.recordings.counting import all_files
+from interplay.learn.recordings.counts import all_files
 from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.names import RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError

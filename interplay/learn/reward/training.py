@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from interplay.learn.reward.pairs import DRAW, AskedSegments, Judges, Pair, Spli
 from interplay.learn.reward.storage import KeptReward, reward_folder, save_reward
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_seat, check_torch, claimed
+from interplay.learn.transitions import Transitions
+from interplay.record import Archive, Episode
 from interplay.store.judging import add_guide
 from interplay.tasks import Task, find
-
-if TYPE_CHECKING:
-    from interplay.learn.transitions import Transitions
-    from interplay.record import Archive, Episode
 
 MOST_UNSEEN = 200
 """Games that the reward is compared with the game's own score on."""
