@@ -7,11 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from screen_world import ScreenWorld, place, towards
 
+from blockworld.blocks import furnaces
 from blockworld.errors import UnknownNameError, WorldError
-from blockworld.player import clicks, inventory, panels, screens
-from blockworld.player.panels import GRID_WIDTH
-from blockworld.registry import crafting, smelting, trades
+from blockworld.player import clicks, screens
+from blockworld.registry import crafting, trades
 from blockworld.registry.items import item_named
+from blockworld.slots import inventory, panels
+from blockworld.slots.panels import GRID_WIDTH
 from blockworld.state import OFFHAND, Action, Stack
 
 
@@ -518,7 +520,7 @@ def test_a_furnace_is_filled_smelts_and_counts_what_is_taken(world):
     assert furnace.slots == [Stack("iron_ore", 2), Stack("coal", 1), None]
     assert world.player.slots[9] == Stack("dirt", 1)
     for _ in range(400):
-        smelting.tick(world)
+        furnaces.tick(world)
     screens.step(world, Action())
     assert world.screen is not None  # lit or not, it is the same furnace
     left(world, "player", 9)

@@ -162,7 +162,6 @@ def wear(slots: Slots, index: int, uses: int = 1) -> bool:
 
 
 def armour_points(slots: Sequence[Stack | None]) -> tuple[int, int]:
-    """Armour and toughness of what a player wears."""
     worn = [item_named(slot.item) for slot in slots[ARMOUR:OFFHAND] if slot is not None]
     return sum(item.armour for item in worn), sum(item.toughness for item in worn)
 
