@@ -28,6 +28,9 @@ class BlockWorld(OnePlayer):
         self.time = 6000
         self.dropped: list[tuple[str, int]] = []
 
+    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+        return set_block(self, x, y, z, state)
+
     def spawn_item(self, x: float, y: float, z: float, stack: Stack, **_: Any) -> int:
         self.dropped.append((stack.item, stack.count))
         return len(self.dropped)

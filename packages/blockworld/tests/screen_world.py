@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from one_player import OnePlayer
 
 from blockworld.player.screens import path_to, slots
@@ -17,6 +18,7 @@ from blockworld.state import Action, Player, Position, Stack
 class Blocks:
     def __init__(self) -> None:
         self.states: dict[Position, int] = {}
+        self.blocks = np.zeros((1, 1, 1), np.uint16)  # nothing in it reacts
 
     def copy(self) -> Blocks:
         return self

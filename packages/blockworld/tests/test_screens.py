@@ -14,6 +14,7 @@ from blockworld.registry import crafting, trades
 from blockworld.registry.items import item_named
 from blockworld.slots import inventory, panels
 from blockworld.slots.panels import GRID_WIDTH
+from blockworld.slots.screen import slot_at
 from blockworld.state import OFFHAND, Action, Stack
 
 
@@ -94,7 +95,7 @@ def test_no_two_places_of_a_screen_overlap_and_all_lie_on_it(kind):
     for number, one in enumerate(places):
         assert 0 <= one.x <= one.x + one.width <= screen.panel.width
         assert 0 <= one.y <= one.y + one.height <= screen.panel.height
-        assert screens.slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
+        assert slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
         for other in places[:number]:
             apart_x = one.x >= other.x + other.width or other.x >= one.x + one.width
             apart_y = one.y >= other.y + other.height or other.y >= one.y + one.height
