@@ -47,7 +47,6 @@ def _can_smelt(furnace: Container) -> bool:
 
 
 def _light(furnace: Container) -> None:
-    """Set one piece of fuel on fire."""
     fuel = furnace.slots[FUEL]
     ticks = 0 if fuel is None else fuel_ticks(furnace.kind, fuel.item)
     if fuel is None or not ticks:
@@ -76,7 +75,6 @@ def _finish(furnace: Container) -> None:
 
 
 def _show(world: WorldState, position: Position, furnace: Container) -> None:
-    """Make the block glow, or not."""
     state = world.grid.get(*position)
     if name_of(state) == furnace.kind and "lit" in properties_of(state):
         set_block(world, *position, change(state, lit="true" if furnace.burn else "false"))

@@ -243,7 +243,6 @@ class Reader:
 
     @property
     def rest(self) -> str:
-        """The next few characters, for errors."""
         return repr(self.text[self.at : self.at + 30]) if not self.done else "the end"
 
     def peek(self) -> str:

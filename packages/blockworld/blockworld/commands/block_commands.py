@@ -347,5 +347,4 @@ def stack_given(read: Reader) -> Callable[[], Stack | None]:
 
 
 def said(stack: Stack | None) -> str:
-    """How a sentence names a stack."""
     return "nothing" if stack is None else f"{stack.count} {stack.item}"

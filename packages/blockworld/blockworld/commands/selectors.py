@@ -133,7 +133,6 @@ def position_of(world: WorldState, one: int) -> tuple[float, float, float] | Non
 
 
 def type_of(world: WorldState, one: int) -> str:
-    """The game's name of what an entity is."""
     if one == PLAYER:
         return "player"
     row = world.row_of(one)

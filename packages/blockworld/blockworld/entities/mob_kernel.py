@@ -480,7 +480,6 @@ def _push_door(e, blocks, events, row):  # type: ignore[no-untyped-def]
 
 @_inner
 def _choose_target(entities, e, blocks, light, player, about, height):  # type: ignore[no-untyped-def]
-    """Whom to fight, looked at twice a second."""
     kind, temper = e.kind, TEMPERS[e.kind]
     sight = SIGHTS[kind]
     eye = e.y + height * 0.85

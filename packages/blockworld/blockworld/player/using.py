@@ -168,7 +168,6 @@ def eat(world: WorldState, slot: int) -> bool:
 
 
 def shoot(world: WorldState, slot: int) -> None:
-    """Let the string of the bow in a hand go."""
     player, bow = world.player, world.player.slots[slot]
     pull = power(player.drawing)
     player.drawing = 0

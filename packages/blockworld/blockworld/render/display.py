@@ -130,7 +130,6 @@ def _portrait(screen: Screen) -> list[float]:
 
 # ---------------------------------------------------------------- pieces
 def text(words: str, colour: Colour = (255, 255, 255)) -> str:
-    """The sprite of a line of text."""
     return f"text:{bytes(colour).hex()}:{words}"
 
 

@@ -159,7 +159,6 @@ class Renderer:
         self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(6 * TILE * TILE, f32)
 
     def camera(self, world: WorldState) -> Camera:
-        """The eyes of the world's player."""
         player = world.player
         return Camera(player.x, player.eye_y, player.z, player.yaw, player.pitch, self.fov, self.size)
 

@@ -83,5 +83,4 @@ def generated(world: WorldState, which: Part) -> packing.Body:
 
 
 def message(document: dict[str, Any], found: packing.Body) -> bytes:
-    """A land frame's payload, deflated."""
     return packing.deflate_before(packing.head(document, found.places), found.data)

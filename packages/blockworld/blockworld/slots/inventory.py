@@ -72,7 +72,6 @@ def room_for(slots: Sequence[Stack | None], stack: Stack, *, places: Iterable[in
 
 
 def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
-    """Item -> how many, in the order of the slots."""
     totals: dict[str, int] = {}
     for slot in slots:
         if slot is not None:

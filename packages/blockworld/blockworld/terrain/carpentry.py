@@ -433,7 +433,6 @@ class _Blocks:
         self.blocks = blocks
 
     def get(self, x: int, y: int, z: int) -> int:
-        """The state of a cell; air outside."""
         sx, sz, sy = self.blocks.shape
         return int(self.blocks[x, z, y]) if 0 <= x < sx and 0 <= y < sy and 0 <= z < sz else AIR
 
