@@ -23,14 +23,12 @@ from PIL import Image
 
 import interplay.web
 from blockworld import Renderer, Stack, World, run
-from blockworld.player import panels
-from blockworld.player.screens import Screen
-from blockworld.registry.biomes import BIOMES
-from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
-from blockworld.registry.containers import Container
-from blockworld.registry.entity_types import MOBS
-from blockworld.scene.encoder import SceneEncoder
-from blockworld.scene.tables import static_tables
+from blockworld.registry import BIOMES, BLOCK_OF, BLOCKS, MOBS
+from blockworld.registry import BLOCKS_BY_NAME as BY_NAME
+from blockworld.scene import SceneEncoder, static_tables
+from blockworld.slots import panels
+from blockworld.slots.screen import Screen
+from blockworld.state import Container
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

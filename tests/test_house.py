@@ -7,13 +7,17 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
+import import_rules
 import pytest
+from import_rules import parsed
+
+import blockworld
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "interplay"
+WORLD = Path(blockworld.__file__).parent
 
 MAY_USE = {
     "errors": set(),
@@ -25,11 +29,10 @@ MAY_USE = {
     "statistics": {"errors"},
     "tasks": {"errors", "tables", "statistics"},
     "rank": {"errors", "tables"},
-    "world": {"errors"},
     "store": {"errors", "files"},
-    "envs": {"errors", "tasks", "world", "wording"},
+    "envs": {"errors", "tasks", "wording"},
     "record": {"errors", "files", "parallel", "tables", "statistics", "tasks", "envs", "store", "wording"},
-    "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record", "world"},
+    "agents": {"errors", "files", "parallel", "tasks", "envs", "store", "record"},
     "explore": {
         "errors",
         "files",
@@ -41,7 +44,6 @@ MAY_USE = {
         "store",
         "record",
         "agents",
-        "world",
         "wording",
     },
     "starter": {"files", "tasks", "store", "record"},
@@ -102,13 +104,13 @@ MAY_USE = {
         "rank",
         "report",
     }
-    | {"explore", "model_judges", "starter", "statistics", "study", "tables", "web", "world", "demo"},
+    | {"explore", "model_judges", "starter", "statistics", "study", "tables", "web", "demo"},
     "testing": {"store", "tasks"},
     "__main__": {"cli"},
 }
 """Room -> the rooms it may import (the story of the data, read from left to right)."""
 
-CIRCLES = {}
+CIRCLES: dict[tuple[str, ...], str] = {}
 """Modules that import each other, directly or by way of others, and why. This list may only become shorter."""
 
 _TORCH = "brings torch, which takes seconds"
@@ -133,8 +135,8 @@ HIDDEN_IMPORTS = {
     ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
     ("cli.rank.__init__", "cli.rank.document"): "brings the arithmetic, which `--help` need not load",
     ("cli.rank.__init__", "cli.rank.tables"): "brings the arithmetic, which `--help` need not load",
-    ("envs.gymnasium_ids", "envs.base"): "runs in every program that imports gymnasium",
-    ("envs.gymnasium_ids", "envs.voxel.__init__"): "runs in every program that imports gymnasium",
+    ("envs.gymnasium_ids", "envs.base"): "brings Numba; runs in every program that imports gymnasium",
+    ("envs.gymnasium_ids", "envs.voxel.__init__"): "brings Numba; runs in every program that imports gymnasium",
 }
 """(module, sibling in the same room) of imports inside functions, and why. This list may only become shorter."""
 
@@ -144,44 +146,19 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-@cache
-def tree(path: Path) -> ast.Module:
-    """A module, parsed."""
-    return ast.parse(path.read_text())
-
-
 @pytest.fixture(scope="module", autouse=True)
 def forgotten():
     """Millions of nodes, through which the garbage collector would go for the rest of the run."""
     yield
-    tree.cache_clear()
-
-
-def inside(node: ast.AST) -> Iterator[ast.AST]:
-    """The statements right below a module or statement, and its clauses: imports and definitions stand nowhere else."""
-    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
-        yield from getattr(node, name, ())
+    parsed.cache_clear()
 
 
 def statements(node: ast.AST) -> Iterator[ast.AST]:
     """A module or statement and all statements below it, a tenth of its nodes."""
     yield node
-    for child in inside(node):
-        yield from statements(child)
-
-
-def imported_rooms(module: ast.AST) -> set[str]:
-    """Rooms of the package that a module imports, wherever in the module."""
-    rooms = set()
-    for node in statements(module):
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        else:
-            continue
-        rooms |= {name.split(".")[1] for name in names if name.startswith("interplay.")}
-    return {room for room in rooms if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").exists()}
+    for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+        for child in getattr(node, name, ()):
+            yield from statements(child)
 
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -190,88 +167,43 @@ for module in MODULES:
     ROOMS.setdefault(room_of(module), []).append(module)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_imports_run_one_way(room):
-    if room == "__init__":
-        return
-    assert room in MAY_USE, f"the room {room!r} is not in the plan of the house; say here what it may import"
-    for path in ROOMS[room]:
-        strangers = imported_rooms(tree(path)) - MAY_USE[room] - {room}
-        assert not strangers, f"{path.relative_to(ROOT)} imports {sorted(strangers)}; {room} may use {sorted(MAY_USE[room])}"
-
-
-def test_the_import_test_sees_every_form_of_import():
-    text = "import interplay.web.app\nfrom interplay import judge\nfrom interplay.rank import x\n"
-    text += "def f():\n    from interplay.learn.bc import y"
-    assert imported_rooms(ast.parse(text)) == {"web", "judge", "rank", "learn"}
-
-
-def name_of(path: Path) -> str:
-    """A module's name without the package's: `play.seat`, `play.__init__`."""
-    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-
-
-NAMES = {name_of(path): path for path in MODULES}
-
-
-def imports_in(node: ast.AST, names: set[str], *, hidden: bool = False) -> Iterator[tuple[str, bool]]:
-    """Which of these modules are imported below a node, also those imported only for types, and whether in a function."""
-    for child in inside(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            start = getattr(child, "module", None)
-            full = [f"{start}.{alias.name}" if start else alias.name for alias in child.names]
-            for name in [one.removeprefix("interplay.") for one in full if one.startswith("interplay.")]:
-                parent = name.rpartition(".")[0]
-                candidates = (name, f"{name}.__init__", parent, f"{parent}.__init__")
-                yield from [(one, hidden) for one in candidates if one in names][:1]
-        else:
-            in_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-            yield from imports_in(child, names, hidden=hidden or in_function)
-
-
-def circles(imports: dict[str, set[str]]) -> set[tuple[str, ...]]:
-    """Groups of modules that reach each other by their imports, each sorted."""
-
-    def reached(name: str) -> set[str]:
-        found, ahead = set(), [name]
-        while ahead:
-            new = imports.get(ahead.pop(), set()) - found
-            found |= new
-            ahead.extend(new)
-        return found
-
-    reach = {name: reached(name) for name in imports}
-    return {tuple(sorted(other for other in reach[name] if name in reach[other])) for name in imports if name in reach[name]}
-
-
 @pytest.fixture(scope="module")
-def imports() -> dict[str, list[tuple[str, bool]]]:
-    """Module -> what it imports of ours, and whether in a function; without the inside of the world."""
-    return {name: list(imports_in(tree(path), set(NAMES))) for name, path in NAMES.items() if room_of(path) != "world"}
+def imports() -> list[import_rules.Import]:
+    """All imports of our modules by each other."""
+    return import_rules.imports(PACKAGE)
+
+
+def test_imports_run_one_way(imports):
+    assert set(ROOMS) - {"__init__"} == set(MAY_USE), "the plan of the house has one entry for each room"
+    below = {**MAY_USE, "__init__": set(MAY_USE)}
+    strangers = import_rules.upward([one for one in imports if one.of != "__init__"], below)
+    assert strangers == set(), "MAY_USE says what a room may import: move down what both need, or up what asks for more"
 
 
 def test_no_modules_import_each_other_in_a_circle(imports):
-    found = circles({name: {other for other, hidden in found if not hidden} - {name} for name, found in imports.items()})
+    found = import_rules.circles(imports)
     assert not found - CIRCLES.keys(), "these import each other: let one know only a protocol, or move down what both need"
     assert not CIRCLES.keys() - found, "these are no circles any more: take them off the list"
 
 
 def test_imports_of_a_sibling_stand_at_the_top_of_a_module(imports):
     found = {
-        (name, other)
-        for name, found in imports.items()
-        for other, hidden in found
-        if hidden and other.startswith(f"{name.partition('.')[0]}.")
+        (one.by, one.of) for one in imports if one.is_hidden and import_rules.room_of(one.by) == import_rules.room_of(one.of)
     }
     assert not found - HIDDEN_IMPORTS.keys(), "move these to the top of the module, or what is heavy to a module of its own"
     assert not HIDDEN_IMPORTS.keys() - found, "these are not hidden any more: take them off the list"
 
 
-def test_circles_are_found_in_every_form_of_import():
-    text = "import interplay.a.b\nif TYPE_CHECKING:\n    from interplay.c import d\ndef f():\n    from interplay.a import e"
-    found = set(imports_in(ast.parse(text), {"a.__init__", "a.b", "a.e", "c.__init__"}))
-    assert found == {("a.b", False), ("c.__init__", False), ("a.e", True)}
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set()}) == {("a", "b", "c")}
+def test_only_the_public_parts_of_the_block_world_are_used():
+    """What is in `blockworld` itself and in five of its rooms, and no module inside these."""
+    public = {"blockworld", *(f"blockworld.{name}" for name in blockworld.__all__)}
+    for room in ("registry", "grid", "terrain", "render", "scene"):
+        offered = [node for node in parsed(WORLD / room / "__init__.py").body if isinstance(node, ast.ImportFrom)]
+        public |= {f"blockworld.{room}.{alias.asname or alias.name}" for node in offered for alias in node.names}
+    used = {full: path for path in MODULES for full, _ in import_rules.imported(parsed(path)) if full.startswith("blockworld")}
+    assert used, "nothing was looked at"
+    private = {full: str(path) for full, path in used.items() if full not in public}
+    assert private == {}, "take it from blockworld itself, or let blockworld offer it"
 
 
 def _is_pickle(node):
@@ -282,15 +214,15 @@ def _is_pickle(node):
 def test_no_module_uses_pickle_or_eval(room):
     for path in ROOMS[room]:
         if path == PACKAGE / "record" / "unpickler.py":  # reads files of others, by an allow-list, in a process of its own
-            used = {node.attr for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute) and _is_pickle(node.value)}
+            used = {node.attr for node in ast.walk(parsed(path)) if isinstance(node, ast.Attribute) and _is_pickle(node.value)}
             assert used == {"_Unpickler"}
             continue
-        for node in statements(tree(path)):
+        for node in statements(parsed(path)):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {alias.name.split(".")[0] for alias in node.names} | {(getattr(node, "module", "") or "").split(".")[0]}
                 assert not names & {"pickle", "dill", "cloudpickle", "shelve", "marshal", "joblib"}, path
         if re.search(r"\b(eval|exec)\b", unicodedata.normalize("NFKC", path.read_text())):  # without the word there is no call
-            for node in ast.walk(tree(path)):
+            for node in ast.walk(parsed(path)):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
                     assert node.func.id not in {"eval", "exec"}, path
 
@@ -314,7 +246,7 @@ def test_heavy_packages_are_imported_only_where_they_are_used(statement, unwante
 @pytest.mark.parametrize("room", ROOMS)
 def test_nothing_is_defined_twice_under_one_name(room):
     for path in ROOMS[room]:
-        for scope in statements(tree(path)):
+        for scope in statements(parsed(path)):
             if isinstance(scope, ast.Module | ast.ClassDef):
                 functions = [node for node in scope.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
                 names = [node.name for node in functions if not node.decorator_list]  # setters and overloads are decorated
@@ -329,7 +261,9 @@ def test_every_text_file_is_opened_with_its_encoding():
 
 
 def test_every_module_says_what_it_is():
-    silent = [str(path.relative_to(ROOT)) for path in MODULES if path.read_text().strip() and not ast.get_docstring(tree(path))]
+    silent = [
+        str(path.relative_to(ROOT)) for path in MODULES if path.read_text().strip() and not ast.get_docstring(parsed(path))
+    ]
     assert silent == []
 
 

@@ -96,9 +96,9 @@ def _prepare_voxel(report: Report | None, load: bool) -> None:
 @cache
 def _load_kernels() -> None:
     """Once in a process and its forks."""
-    from blockworld import compiling
+    from blockworld import load_kernels
 
-    compiling.exercise()
+    load_kernels()
 
 
 def load_compiled() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from blockworld.registry.blocks import parse, properties_of, state_of
-from blockworld.state import Action, Stack
-from blockworld.world import World
+from blockworld import Action, Stack, World
+from blockworld.registry import properties_of, state_of
+from blockworld.registry.blocks import parse
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
 from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import interplay.record
-from blockworld.registry.blocks import state_of
+from blockworld.registry import state_of
 from interplay import agents, envs, tasks
 from interplay.agents.rollout import rollout
 from interplay.agents.scripted import BlockPlayer, has_player

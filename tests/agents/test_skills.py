@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blockworld import Stack, World, run_all
-from blockworld.registry.blocks import name_of
-from blockworld.state import Action
+from blockworld import Action, Stack, World, run_all
+from blockworld.registry import name_of
 from interplay.agents.skills import (
     Body,
     come_to,

@@ -76,7 +76,7 @@ def use_kept_kernels() -> None:
         return load(target, (name, "bitcode", bitcode))
 
     def keep(cache: caching.FunctionCache, signature: object, _: object) -> None:
-        raise AssertionError(f"blockworld.compiling.exercise compiles {cache._py_func} for other arguments than {signature}")
+        raise AssertionError(f"blockworld.exercise compiles {cache._py_func} for other arguments than {signature}")
 
     codegen.JITCPUCodegen.magic_tuple = lambda self: this
     codegen.JITCodeLibrary._unserialize = load_bitcode

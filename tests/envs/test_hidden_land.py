@@ -8,8 +8,8 @@ from numba import njit
 
 from blockworld.grid.physics import first_cell, next_cell
 from blockworld.render.models import CUBE, LAVA, models
+from blockworld.scene import SceneEncoder
 from blockworld.scene.decoder import LAND_FRAME, SCENE_FRAME, SceneDecoder
-from blockworld.scene.encoder import SceneEncoder
 from blockworld.scene.land import SECTION
 from interplay.envs import backends, make
 from interplay.envs.voxel import CAMERA, KEYS, VoxelEnv

@@ -5,10 +5,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from blockworld.registry.blocks import change, parse, properties_of, state_of
-from blockworld.state import Action, Position, Stack
-from blockworld.terrain.caves import PASSABLE, ROOF
-from blockworld.world import World
+from blockworld import Action, Position, Stack, World
+from blockworld.registry import change, properties_of, state_of
+from blockworld.registry.blocks import parse
+from blockworld.terrain import PASSABLE, ROOF
 from interplay.agents.scripted.blocks import build_village_house, create_village_animal_pen
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from blockworld.state import Action, Stack
-from blockworld.world import World
+from blockworld import Action, Stack, World
 from interplay.envs import EnvError, make
 from interplay.envs.voxel.checks import outcome
 from interplay.envs.voxel.starts import ASIDE_DEGREES, LOG, STARTS, TREE_FAR, VILLAGE_FAR, distance_to, put, trunks

@@ -7,6 +7,7 @@ import pytest
 
 import interplay.record
 from blockworld import run
+from blockworld.player import vitals
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.envs import EnvError, Observer, make
@@ -86,7 +87,7 @@ def test_the_game_ends_when_both_have_said_done_and_who_has_acts_no_more(env):
 
 
 def test_one_who_dies_leaves_the_other_playing(env):
-    env.world.hurt_player(50.0, "void")
+    vitals.hurt(env.world, 50.0, "void")
     *_, terminated, _, info = env.step(both())
     assert not terminated
     assert info["seats_done"] == ["first"]

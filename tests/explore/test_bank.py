@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from blockworld.registry import crafting, smelting
-from blockworld.registry.biomes import BIOMES
-from blockworld.registry.blocks import BY_NAME as BLOCKS
-from blockworld.registry.entity_types import MOBS
-from blockworld.registry.items import BY_NAME as ITEMS
+from blockworld.registry import BIOMES, MOBS, crafting, smelting
+from blockworld.registry import BLOCKS_BY_NAME as BLOCKS
+from blockworld.registry import ITEMS_BY_NAME as ITEMS
 from interplay.explore.instance import CAPABILITIES
 from interplay.explore.make import bank
 from interplay.explore.make.bank import VERBS, Atomic, BankError, normalised

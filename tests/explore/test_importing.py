@@ -13,7 +13,7 @@ import pytest
 from small_instance import FIRST_LOG
 
 from blockworld import Action, World, run_all
-from blockworld.registry.blocks import name_of
+from blockworld.registry import name_of
 from interplay.cli import main
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import InstanceError, load, parse

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from small_instance import FIRST_LOG
 
-from blockworld import Action, Stack, World, run
-from blockworld.entities import mobs
+from blockworld import Action, Stack, World, mobs, run
 from interplay.explore import checking, facts, rules
 from interplay.explore.instance import parse
 from interplay.explore.oracle.proving import prove

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from blockworld import Action
-from blockworld.registry.entity_types import ITEM
-from blockworld.registry.items import ITEMS
+from blockworld.registry import ITEM, ITEMS
 from interplay.cli import main
 from interplay.explore import checking, published
 from interplay.explore.checking import REASON_WORDS

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from blockworld.player import screens
+from blockworld import screens
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from blockworld import Action, World
-from blockworld.player import screens
-from blockworld.state import Position
+from blockworld import Action, Position, World, screens
 from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs import make

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from blockworld.registry import entity_types
-from blockworld.registry.entity_types import KIND, KINDS, MOBS, SHEARED, SITTING, TAMED
-from blockworld.registry.items import BY_NAME
-from blockworld.render import daylight, display, figures
-from blockworld.render.camera import Camera
+from blockworld import Player, Stack
+from blockworld.registry import ITEMS_BY_NAME as BY_NAME
+from blockworld.registry import KIND, KINDS, MOBS, SHEARED, entity_types
+from blockworld.registry.entity_types import SITTING, TAMED
+from blockworld.render import Camera, daylight, display, figures
 from blockworld.scene.packing import pack
-from blockworld.state import ENTITY, Player, Stack
+from blockworld.state import ENTITY
 
 draws_with_webgl = pytest.mark.parametrize("chromium", ["webgl"], indirect=True)
 

@@ -24,10 +24,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.errors import WorldError
 
 _HERE = Path(__file__).parent
 Report = Callable[[float], None]
@@ -64,8 +63,7 @@ def ensure(report: Report | None = None, *, processes: int = 1) -> None:
     try:
         stamp.parent.mkdir(parents=True, exist_ok=True)
         lock = stamp.with_suffix(".lock").open("w")
-    except OSError:  # there is nowhere to keep it
-        exercise()
+    except OSError:  # there is nowhere to keep it: each kernel is compiled when it is first called
         return
     with lock, _reporting(report):
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -118,10 +116,8 @@ def _kernels() -> list[Any]:
     from numba.core.caching import FunctionCache
     from numba.core.dispatcher import Dispatcher
 
-    import blockworld
-
     found = {}
-    for module in list(pkgutil.walk_packages(blockworld.__path__, "blockworld.")):
+    for module in list(pkgutil.walk_packages([str(_HERE)], "blockworld.")):
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, Dispatcher) and isinstance(getattr(value, "_cache", None), FunctionCache):
                 found[id(value)] = value
@@ -195,72 +191,18 @@ def _folder() -> Path:
     return beside
 
 
-def _compile(processes: int) -> None:
-    """Call every kernel. With two processes one of them begins with the pictures, which take a third of the time."""
-    if processes == 1:
-        exercise()
-        return
-    painter = subprocess.Popen([sys.executable, "-c", "from blockworld import compiling; compiling._paint()"])
-    try:
-        exercise(then=painter.wait)
-    finally:
-        painter.kill()
-        painter.wait()
-
-
-def _paint() -> None:
-    """The second process: a picture of a flat land."""
+def assume_compiled() -> None:
+    """Let `ensure` do nothing in this process: it is one of those that compile."""
     global _done
-    _done = True  # the first one holds the lock
-    from blockworld.world import World
-
-    _draw(World(1, "flat", inhabited=False))
+    _done = True
 
 
-def _draw(world: World) -> None:
-    from blockworld.render.renderer import Renderer
-
-    world.player.invulnerable = 5  # who was just hurt sees red, as behind a screen one sees less
-    for size in ((640, 360), (64, 36)):
-        Renderer(size).frame(world)
-
-
-def exercise(then: Callable[[], object] = lambda: None) -> None:
-    """A small life in which everything happens once, so that every kernel is compiled, or loaded from the cache.
-
-    Args:
-        then: Called before its pictures are drawn.
-    """
-    from blockworld.entities import items_and_projectiles, mobs
-    from blockworld.entities.explosions import explode
-    from blockworld.registry.blocks import state_of
-    from blockworld.scene.encoder import SceneEncoder
-    from blockworld.state import Action, Stack
-    from blockworld.terrain import caves
-    from blockworld.terrain.generate import generate
-    from blockworld.world import World
-
-    generate(1, "village")
-    world = World(1, "flat", inhabited=False)
-    x, y, z = world.spawn
-    encoder = SceneEncoder(world, 0, hide_land=True)
-    for place, name in enumerate(mobs.KINDS[mobs.NUM_THINGS :]):
-        mobs.spawn(world, name, x + 3.5 + place % 5, float(y), z + 3.5 + place // 5)
-    world.spawn_item(x + 0.5, y + 1.0, z + 0.5, Stack("stick"))
-    world.set_block(x + 6, y + 2, z, 34)  # a source of water, which flows
-    world.set_block(x, y + 5, z + 6, 66)  # sand, which falls
-    world.set_block(x - 5, y + 2, z - 5, state_of("fire"))  # which looks for fuel within 40 ticks
-    items_and_projectiles.shoot(world, "arrow", x + 0.5, y + 1.5, z + 0.5, 0.5, 0.2, 0.5, -1)
-    world.grid.fill(x - 6, y, z - 6, x - 4, y + 1, z - 4, 1)
-    world.give(Stack("oak_planks", 8))
-    caves._dig(world.land.blocks.copy(), 20.0, 9, 20.0, 2.0, 3, state_of("water"))  # few lands need it
-    for step in range(41):
-        world.step(
-            Action(forward=True, jump=step > 4, attack=step % 3 == 0, use=step % 3 == 1, camera_pitch=8.0, camera_yaw=20.0)
-        )
-    explode(world, x + 9.5, y + 1.0, z + 0.5, 2.0, True)
-    encoder.scene()
-    world.save()
-    world.fork()
-    then()
-    _draw(world)
+def _compile(processes: int) -> None:
+    """Call every kernel, in another process, for what compiles them takes half a gigabyte and keeps it."""
+    child = subprocess.Popen([sys.executable, "-c", f"from blockworld import exercise; exercise.main({processes})"])
+    try:
+        if child.wait():
+            raise WorldError("the kernels of the block world could not be compiled; the reason is written above")
+    finally:
+        child.kill()
+        child.wait()

@@ -20,9 +20,9 @@ import gymnasium
 import numpy as np
 
 from blockworld.errors import WorldError, unknown_name
-from blockworld.player.inventory import contents
 from blockworld.render.renderer import MOST_GAMMA, Renderer
 from blockworld.scenario import Scenario, is_whole
+from blockworld.slots.inventory import contents
 from blockworld.state import Action
 from blockworld.world import World
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from blockworld.commands.commands import DIFFICULTIES, rule_value, run
 from blockworld.errors import WorldError, unknown_name
-from blockworld.player.inventory import CARRIED
 from blockworld.registry.blocks import NUM_BOXES
 from blockworld.registry.items import stacks
+from blockworld.slots.inventory import CARRIED
 from blockworld.state import DAY_TICKS, Stack
 from blockworld.terrain.generate import KINDS
 from blockworld.world import World

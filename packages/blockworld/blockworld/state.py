@@ -74,7 +74,6 @@ class Stack:
     tag: dict[str, Any] | None = None
 
     def same_kind(self, other: Stack) -> bool:
-        """Whether the two would share a slot."""
         return (self.item, self.damage, self.tag) == (other.item, other.damage, other.tag)
 
 
@@ -156,18 +155,15 @@ class Player:
     wielded: str | None = None
 
     def count(self, kind: str, name: str, number: int = 1) -> None:
-        """Add to a counter."""
         of_kind = self.counts.setdefault(kind, {})
         of_kind[name] = of_kind.get(name, 0) + number
 
     @property
     def in_hand(self) -> Stack | None:
-        """The selected stack."""
         return self.slots[self.hotbar]
 
     @property
     def eye_y(self) -> float:
-        """Height of the eyes."""
         return self.y + (SNEAKING_EYE_HEIGHT if self.sneaking else EYE_HEIGHT)
 
     @property
@@ -233,4 +229,4 @@ ENTITY = np.dtype(
     ]
 )
 """One entity: a mob, an item on the ground, an arrow. A structured array, so that Numba can move all of them in one call. What
-few of them have besides (a villager's offers, an item's tag, a name) is in `World.extras` by id."""
+few of them have besides (a villager's offers, an item's tag, a name) is in `WorldState.extras` by id."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from blockworld.entities import mob_events, thing_events
-from blockworld.player import clicks, hands, inventory, mining, movement, placing, screens, vitals
-from blockworld.registry import smelting
+from blockworld.blocks import furnaces, turns
+from blockworld.events import mob_events, thing_events
+from blockworld.player import clicks, hands, mining, movement, placing, screens, vitals
+from blockworld.slots import inventory
 from blockworld.state import DAY_TICKS, OFFHAND, STILL, Action
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 
-def tick(world: World, actions: Sequence[Action]) -> None:
+def tick(world: WorldState, actions: Sequence[Action]) -> None:
     """Let it pass.
 
     Args:
@@ -28,10 +26,10 @@ def tick(world: World, actions: Sequence[Action]) -> None:
             _play(world, action)
         world.unseen = {}
         world.turn_to(0)
-        world.updates.tick(world)
+        turns.tick(world)
         mob_events.tick(world)
         thing_events.tick(world)
-        smelting.tick(world)
+        furnaces.tick(world)
         for seat in range(len(actions)):
             world.turn_to(seat)
             vitals.tick(world)
@@ -42,7 +40,7 @@ def tick(world: World, actions: Sequence[Action]) -> None:
         world.time = (world.time + 1) % DAY_TICKS
 
 
-def _play(world: World, action: Action) -> None:
+def _play(world: WorldState, action: Action) -> None:
     """What one player does: in a screen that is open, or press keys, look and move, then use the hands."""
     if world.player.dead or screens.step(world, action):
         movement.move(world, STILL)
@@ -58,7 +56,7 @@ def _play(world: World, action: Action) -> None:
     world.befores[world.seat] = action
 
 
-def _use(world: World, action: Action) -> None:
+def _use(world: WorldState, action: Action) -> None:
     """The use key. What it changes is seen in the next tick: two who place a block in one place have one placed there, that of
     the first in the order of the seats, and the other keeps theirs."""
     world.noted = noted = {}
@@ -69,7 +67,7 @@ def _use(world: World, action: Action) -> None:
     world.unseen = noted | world.unseen
 
 
-def _press(world: World, action: Action) -> None:
+def _press(world: WorldState, action: Action) -> None:
     """Keys that act once when they go down."""
     me, before = world.player, world.befores[world.seat]
     if 1 <= action.hotbar <= 9:

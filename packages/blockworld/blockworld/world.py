@@ -1,4 +1,6 @@
-"""A world with players in it: what there is, and how to keep and bring back all of it. What happens in it is in `tick`.
+"""A world with players in it: how it is made, stepped, saved, restored and forked.
+
+What is in it is in `world_state`, what happens in it in `tick`.
 
 >>> world = World(seed=7, kind="flat")
 >>> world.step(Action(forward=True))
@@ -14,8 +16,6 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,36 +27,24 @@ import numpy as np
 import zstandard
 
 from blockworld import compiling
-from blockworld.blocks.updates import Updates
-from blockworld.entities import items_and_projectiles, mobs
+from blockworld.blocks import updates
+from blockworld.entities import mobs
 from blockworld.errors import WorldError
 from blockworld.grid.changes import apply, differences
 from blockworld.grid.grid import Grid
-from blockworld.player import inventory, vitals
-from blockworld.player.screens import Screen
 from blockworld.registry.blocks import AIR, name_of
-from blockworld.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
+from blockworld.slots import inventory
+from blockworld.slots.screen import Screen
+from blockworld.state import ENTITY, Action, Container, Player, Position
 from blockworld.terrain.generate import Land, generate, wildlife
 from blockworld.terrain.kept import KeptLands
 from blockworld.tick import tick
+from blockworld.world_state import WorldState
 
 VERSION = 3
 """Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
 every machine since 3."""
 FORMAT, SAVED_VERSION = "interplay-world", 2
-
-DEFAULT_RULES = {
-    "doDaylightCycle": "true",
-    "doMobSpawning": "true",
-    "keepInventory": "false",
-    "mobGriefing": "true",
-    "randomTickSpeed": "3",
-    "naturalRegeneration": "true",
-    "doFireTick": "true",
-    "doTileDrops": "true",
-    "doWeatherCycle": "false",
-}
-"""Game rules the world knows, and what they are at first."""
 
 LANDS = "INTERPLAY_LANDS"
 """Environment variable that names the folder in which lands are kept for other processes; without it none is."""
@@ -105,8 +93,8 @@ def _kept_lands() -> KeptLands | None:
     return KeptLands(Path(folder), _MADE_BY) if folder else None
 
 
-class World:
-    """Everything that decides what happens next.
+class World(WorldState):
+    """A world that can be stepped, saved, brought back and forked; what is in it is in `WorldState`.
 
     Args:
         seed: Of land, animals and all chance.
@@ -116,66 +104,18 @@ class World:
     Raises:
         WorldError: If the seed is negative.
         UnknownNameError: If there is no such kind of land.
-
-    Attributes:
-        land: What the world was made from; its blocks are the first ones, `grid` has those of now.
-        grid: Blocks and light.
-        players: Everybody in it, by seat.
-        seat: Whose turn it is: rules act for this player. 0 between two ticks.
-        player: The one whose turn it is.
-        entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
-        extras: Entity id -> what few entities have besides: JSON values.
-        containers: Where chests and furnaces are, and what is in them.
-        updates: What will happen to blocks by themselves.
-        ticks: Since the beginning.
-        time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
-        rules: Game rules by name.
-        weather: `clear`, `rain` or `thunder`.
-        difficulty: `peaceful`, `easy`, `normal` or `hard`.
-        spawn: Where the player begins, and comes back after death.
-        screens: What each player has open: inventory, chest, ...; None while playing.
-        screen: What the one whose turn it is has open.
-        befores: What each player did in the last tick.
-        rng: All chance after the beginning.
-        deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
-        unseen: Cells that the hands of others have changed earlier in this tick -> the state that was there. Who comes later in
-            it has aimed at what was there before. Empty between ticks.
-        noted: What the one whose turn it is changes so; None while nobody uses their hands.
     """
 
     def __init__(self, seed: int, kind: str = "default", *, inhabited: bool = True) -> None:
         if seed < 0:
             raise WorldError(f"the seed of a world is 0 or more, got {seed}")
         compiling.ensure()
-        base = self._base = _base(seed, kind)
-        self.seed, self.kind = seed, kind
-        self.land = base.land
-        self.grid = base.grid.copy()
-        self.spawn: Position = base.land.spawn
-        self.players: list[Player] = []
-        self.screens: list[Screen | None] = []
-        self.befores: list[Action] = []
-        self.join()
-        self.turn_to(0)
-        self.entities = np.zeros(MAX_ENTITIES, ENTITY)
-        self.entities["kind"] = -1
-        self.extras: dict[int, dict[str, Any]] = {}
-        self.containers: dict[Position, Container] = {}
-        self.updates = Updates()
-        self.ticks = 0
-        self.time = 1000
-        self.rules = dict(DEFAULT_RULES)
-        self.weather = "clear"
-        self.difficulty = "normal"
-        self.rng = np.random.default_rng((seed, 1))
-        self.deaths: list[dict[str, Any]] = []
-        self.unseen: dict[Position, int] = {}
-        self.noted: dict[Position, int] | None = None
-        self._next_id = 1
+        self._base = _base(seed, kind)
+        super().__init__(seed, kind, self._base.land, self._base.grid)
         if inhabited:
-            self._settle()
+            self._inhabit()
 
-    def _settle(self) -> None:
+    def _inhabit(self) -> None:
         """Animals of the surface and people of the villages, as the land has them."""
         rng = np.random.default_rng((self.seed, 2))
         for name, x, y, z in wildlife(self.land, rng):
@@ -186,45 +126,6 @@ class World:
                 self.spawn_mob("villager", x + 0.5, float(y), z + 0.5, VillagerData=data)
             for name, x, y, z in village.livestock:
                 self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
-
-    # Players
-
-    def join(self) -> int:
-        """Let another player in, at the spawn; returns its seat. `step` takes one more action from now on."""
-        x, y, z = self.spawn
-        self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
-        self.screens.append(None)
-        self.befores.append(STILL)
-        return len(self.players) - 1
-
-    @contextmanager
-    def acting(self, seat: int) -> Iterator[Player]:
-        """Rules, pictures and commands are for this player while the context lasts.
-
-        Raises:
-            WorldError: If nobody sits there.
-        """
-        if not 0 <= seat < len(self.players):
-            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
-        before = self.seat
-        self.turn_to(seat)
-        try:
-            yield self.player
-        finally:
-            self.turn_to(before)
-
-    def turn_to(self, seat: int) -> None:
-        """As `acting`, until told otherwise, for a tick, which gives everybody a turn; rules and tools use `acting`."""
-        self.seat, self.player = seat, self.players[seat]
-
-    @property
-    def screen(self) -> Screen | None:
-        """What the one whose turn it is has open."""
-        return self.screens[self.seat]
-
-    @screen.setter
-    def screen(self, screen: Screen | None) -> None:
-        self.screens[self.seat] = screen
 
     def step(self, *actions: Action) -> None:
         """Let a twentieth of a second pass.
@@ -242,60 +143,13 @@ class World:
             _check(action)
         tick(self, actions)
 
-    # What rules do to the world
-
     def set_block(self, x: int, y: int, z: int, state: int) -> int:
-        """Put a state into a cell and let its neighbours know; returns the one that was there.
+        """Put a state into a cell and let its neighbours react; returns the state that was there.
 
         Raises:
             WorldError: If there is no such cell.
         """
-        before = self.grid.set(x, y, z, state)
-        if before != state:
-            if self.noted is not None:
-                self.noted.setdefault((x, y, z), before)
-            self.updates.changed(self, x, y, z, before, state)
-        return before
-
-    def free_row(self) -> int:
-        """A row of `entities` nobody uses, emptied and with a fresh id; when all are taken, that of the oldest item goes."""
-        free = np.flatnonzero(self.entities["kind"] == -1)
-        if free.size:
-            row = int(free[0])
-        else:
-            things = np.flatnonzero(self.entities["kind"] < mobs.NUM_THINGS)
-            row = int(things[np.argmax(self.entities["age"][things])])
-            self.extras.pop(int(self.entities["id"][row]), None)
-        self.entities[row] = np.zeros((), ENTITY)
-        self.entities["id"][row] = self._next_id
-        self.entities["target"][row] = -1
-        self._next_id += 1
-        return row
-
-    @property
-    def said_done(self) -> bool:
-        """Whether the player pressed ESC in the last tick, with which one says that one is done."""
-        return self.befores[self.seat].esc
-
-    @property
-    def first(self) -> Grid:
-        """The blocks and light as generated, which all worlds of this land share; read-only."""
-        return self._base.grid
-
-    def row_of(self, entity: int) -> int | None:
-        """The row of an entity by id; None if it is gone."""
-        found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))
-        return int(found[0]) if found.size else None
-
-    def spawn_item(
-        self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
-    ) -> int:
-        """Let a stack lie in the world; returns the entity's id.
-
-        Args:
-            delay: Ticks until it can be picked up.
-        """
-        return items_and_projectiles.spawn_item(self, x, y, z, stack, vx=vx, vy=vy, vz=vz, delay=delay)
+        return updates.set_block(self, x, y, z, state)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
         """Let a mob live in the world; returns its id.
@@ -305,20 +159,6 @@ class World:
         """
         return mobs.spawn(self, name, x, y, z, **nbt)
 
-    def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
-        """Take half hearts from the player; see `vitals.hurt`."""
-        vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
-
-    def give(self, stack: Stack) -> Stack | None:
-        """Put a stack into the player's slots; returns what did not fit.
-
-        Raises:
-            WorldError: If there is nothing in it.
-        """
-        if stack.count < 1:
-            raise WorldError(f"a stack holds 1 or more, got {stack}")
-        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
-
     # Keeping it
 
     def fork(self) -> World:
@@ -327,7 +167,7 @@ class World:
         It takes memory only where its blocks or light differ from the land as generated (on Linux; elsewhere 34 MB).
         Both go on exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land anew.
         """
-        shared = {id(self._base): self._base, id(self.land): self.land, id(self.grid): self.grid.copy()}
+        shared = {id(one): one for one in (self._base, self.land, self.first)} | {id(self.grid): self.grid.copy()}
         return copy.deepcopy(self, shared)
 
     def _document(self) -> dict[str, Any]:
@@ -348,7 +188,7 @@ class World:
             "difficulty": self.difficulty,
             "spawn": self.spawn,
             "rng": json.dumps(self.rng.bit_generator.state),  # holds whole numbers of 128 bits
-            "next_id": self._next_id,
+            "next_id": self.next_id,
             **self._seat_document(0),
             "rows": rows.tobytes(),
             "entities": self.entities[rows].tobytes(),
@@ -415,7 +255,7 @@ class World:
             setattr(world, name, document[name])
         world.spawn = _position(document["spawn"])
         world.rng.bit_generator.state = json.loads(document["rng"])
-        world._next_id = document["next_id"]
+        world.next_id = document["next_id"]
         for seat, one in enumerate((document, *document.get("others", ()))):
             if seat:
                 world.join()

@@ -1,12 +1,14 @@
 """A small world for the tests of what blocks do by themselves: the real grid, updates and breaking, a list of what dropped."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 from one_player import OnePlayer
 
-from blockworld.blocks.updates import Updates
+from blockworld.blocks import turns
+from blockworld.blocks.updates import set_block
 from blockworld.grid.grid import Grid
 from blockworld.registry.blocks import BLOCK_OF, name_of, parse, properties_of
 from blockworld.state import Player, Stack
@@ -15,32 +17,19 @@ FLOOR = 8
 """Height of the first cell above the floor."""
 
 
-class BlockWorld(OnePlayer, SimpleNamespace):
-    """What the rules of blocks ask of a world: stone up to `FLOOR`, air above."""
+class BlockWorld(OnePlayer):
+    """Stone up to `FLOOR`, air above."""
 
     def __init__(self, *, size: int = 32, height: int = 32, floor: str = "stone", seed: int = 5) -> None:
         blocks = np.zeros((size, size, height), np.uint16)
         blocks[:, :, :FLOOR] = parse(floor)
-        super().__init__(
-            grid=Grid(blocks),
-            updates=Updates(),
-            player=Player(x=size / 2, y=float(FLOOR), z=size / 2),
-            containers={},
-            # Nothing grows unless a test wants it.
-            rules={"randomTickSpeed": "0", "doFireTick": "true"},
-            weather="clear",
-            difficulty="normal",
-            time=6000,
-            ticks=0,
-            rng=np.random.default_rng(seed),
-            dropped=[],
-        )
+        super().__init__(Grid(blocks), Player(x=size / 2, y=float(FLOOR), z=size / 2), seed=seed)
+        self.rules = {"randomTickSpeed": "0", "doFireTick": "true"}  # nothing grows unless a test wants it
+        self.time = 6000
+        self.dropped: list[tuple[str, int]] = []
 
     def set_block(self, x: int, y: int, z: int, state: int) -> int:
-        before = self.grid.set(x, y, z, state)
-        if before != state:
-            self.updates.changed(self, x, y, z, before, state)
-        return before
+        return set_block(self, x, y, z, state)
 
     def spawn_item(self, x: float, y: float, z: float, stack: Stack, **_: Any) -> int:
         self.dropped.append((stack.item, stack.count))
@@ -48,7 +37,7 @@ class BlockWorld(OnePlayer, SimpleNamespace):
 
     def put(self, x: int, y: int, z: int, text: str) -> None:
         """Set a block by its text."""
-        self.set_block(x, y, z, parse(text))
+        set_block(self, x, y, z, parse(text))
 
     def name(self, x: int, y: int, z: int) -> str:
         """Name of the block of a cell."""
@@ -61,7 +50,7 @@ class BlockWorld(OnePlayer, SimpleNamespace):
     def run(self, ticks: int) -> None:
         """Let ticks pass."""
         for _ in range(ticks):
-            self.updates.tick(self)
+            turns.tick(self)
 
     def cells_of(self, name: str) -> set[tuple[int, int, int]]:
         """All cells (x, y, z) of a block, whatever its properties."""

@@ -1,15 +1,15 @@
 """A small world for the tests of what a player can do: real blocks, real items, a list of what was dropped."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 from one_player import OnePlayer
 
-from blockworld.blocks.updates import Updates
-from blockworld.player import inventory, vitals
+from blockworld.blocks.updates import set_block
 from blockworld.registry.blocks import parse
-from blockworld.state import ENTITY, MAX_ENTITIES, Action, Player, Stack
+from blockworld.state import Action, Player, Stack
 
 FLOOR = 10
 
@@ -25,6 +25,9 @@ class Blocks:
     def inside(self, x: int, y: int, z: int) -> bool:
         return all(0 <= at < self.size[0] for at in (x, y, z))
 
+    def copy(self) -> Blocks:
+        return self
+
     def get(self, x: int, y: int, z: int) -> int:
         if not self.inside(x, y, z):
             return 0 if y >= self.size[1] and 0 <= x < self.size[0] and 0 <= z < self.size[2] else parse("bedrock")
@@ -39,34 +42,25 @@ class Blocks:
         return 15, 0
 
 
-class World(OnePlayer, SimpleNamespace):
-    """What the rules ask of a world."""
+class World(OnePlayer):
+    """A grid in which nothing reacts to what changes."""
 
     def __init__(self, *, floor: str = "stone", size: int = 48) -> None:
         super().__init__(
-            grid=Blocks(size, floor),
-            player=Player(x=size / 2 + 0.5, y=float(FLOOR), z=size / 2 + 0.5, on_ground=True),
-            entities=np.zeros(MAX_ENTITIES, ENTITY),
-            extras={},
-            containers={},
-            updates=Updates(),
-            ticks=0,
-            time=1000,
-            rules={},
-            weather="clear",
-            difficulty="normal",
+            Blocks(size, floor),
+            Player(x=size / 2 + 0.5, y=float(FLOOR), z=size / 2 + 0.5, on_ground=True),
             spawn=(3, FLOOR, 3),
-            rng=np.random.default_rng(5),
-            screen=None,
-            called=[],
-            dropped=[],
         )
-        self.entities["kind"] = -1
+        self.rules = {}
+        self.dropped: list[Stack] = []
 
-    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+    def change_block(self, x: int, y: int, z: int, state: int) -> int:
         before = self.grid.get(x, y, z)
         self.grid.blocks[x, z, y] = state
         return before
+
+    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+        return set_block(self, x, y, z, state)
 
     def put(self, x: int, y: int, z: int, text: str) -> None:
         """Put a block without any rule."""
@@ -75,22 +69,6 @@ class World(OnePlayer, SimpleNamespace):
     def spawn_item(self, x: float, y: float, z: float, stack: Stack, **_: Any) -> int:
         self.dropped.append(stack)
         return len(self.dropped)
-
-    def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        self.called.append((name, x, y, z))
-        return 1
-
-    def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
-        vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
-
-    def free_row(self) -> int:
-        row = int((self.entities["kind"] == -1).argmax())
-        self.entities[row] = 0
-        self.entities["id"][row] = row + 1
-        return row
-
-    def give(self, stack: Stack) -> Stack | None:
-        return inventory.add(self.player.slots, stack)
 
     def hold(self, item: str | None, count: int = 1, tag: dict[str, Any] | None = None) -> None:
         """Put something into the hand."""

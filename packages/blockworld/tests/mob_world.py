@@ -1,50 +1,32 @@
 """A flat land with real light, real items and everything that moves, for the tests of mobs and things."""
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from one_player import OnePlayer
 
-from blockworld.blocks.updates import Updates
-from blockworld.entities import items_and_projectiles, mob_events, mobs, thing_events
+from blockworld.entities import items_and_projectiles, mobs
+from blockworld.events import mob_events, thing_events
 from blockworld.grid.grid import Grid
-from blockworld.player import animals, inventory, vitals
+from blockworld.player import animals
 from blockworld.registry.blocks import parse
-from blockworld.state import ENTITY, MAX_ENTITIES, Player, Stack
+from blockworld.state import Player, Stack
 
 FLOOR = 10
 
 
-class World(OnePlayer, SimpleNamespace):
-    """What the rules of mobs and things ask of a world: grass whose top is at `FLOOR`, the player in a corner."""
+class World(OnePlayer):
+    """Grass whose top is at `FLOOR`, the player in a corner; no block reacts to what changes."""
 
     def __init__(self, size: int = 48, seed: int = 5) -> None:
         blocks = np.zeros((size, size, 32), np.uint16)
         blocks[:, :, : FLOOR - 1] = parse("dirt")
         blocks[:, :, FLOOR - 1] = parse("grass_block")
-        super().__init__(
-            grid=Grid(blocks),
-            player=Player(x=4.5, y=float(FLOOR), z=4.5, on_ground=True),
-            entities=np.zeros(MAX_ENTITIES, ENTITY),
-            extras={},
-            deaths=[],
-            containers={},
-            updates=Updates(),
-            ticks=0,
-            time=1000,
-            rules={"doMobSpawning": "false"},
-            weather="clear",
-            difficulty="normal",
-            spawn=(3, FLOOR, 3),
-            rng=np.random.default_rng(seed),
-            screen=None,
-            next_id=1,
-        )
-        self.entities["kind"] = -1
+        super().__init__(Grid(blocks), Player(x=4.5, y=float(FLOOR), z=4.5, on_ground=True), spawn=(3, FLOOR, 3), seed=seed)
+        self.rules = {"doMobSpawning": "false"}
 
-    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+    def change_block(self, x: int, y: int, z: int, state: int) -> int:
         return self.grid.set(x, y, z, state)
 
     def put(self, text: str, *places: tuple[int, int, int]) -> None:
@@ -61,25 +43,6 @@ class World(OnePlayer, SimpleNamespace):
                     sides |= {"north": z > z0 and x in (x0, x1), "south": z < z1 and x in (x0, x1)}
                     joined = ",".join(f"{side}={str(is_joined).lower()}" for side, is_joined in sides.items())
                     self.put(f"oak_fence[{joined}]", (x, FLOOR, z))
-
-    def free_row(self) -> int:
-        row = int(np.flatnonzero(self.entities["kind"] == -1)[0])
-        self.entities[row] = np.zeros((), ENTITY)
-        self.entities["id"][row], self.entities["target"][row] = self.next_id, -1
-        self.next_id += 1
-        return row
-
-    def spawn_item(self, x: float, y: float, z: float, stack: Stack, **motion: Any) -> int:
-        return items_and_projectiles.spawn_item(self, x, y, z, stack, **motion)
-
-    def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        return mobs.spawn(self, name, x, y, z, **nbt)
-
-    def hurt_player(self, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
-        vitals.hurt(self, amount, cause, knock_x=knock_x, knock_z=knock_z)
-
-    def give(self, stack: Stack) -> Stack | None:
-        return inventory.add(self.player.slots, stack)
 
     def hold(self, item: str | None, count: int = 1) -> Stack | None:
         """Put something into the hand."""

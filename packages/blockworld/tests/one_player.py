@@ -1,44 +1,27 @@
-"""What rules ask of a world that several may be in, for small worlds of one player."""
+"""The state of a small world, for the tests of its rules."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from blockworld.state import Player, Position
+from blockworld.world_state import WorldState
 
 
-class OnePlayer:
-    """Beside a `player` and a `screen`."""
+class OnePlayer(WorldState):
+    """One player in a grid."""
 
-    grid: Any
-    player: Player
-    screen: Any
-    seat = 0
-    unseen: Mapping[Position, int] = MappingProxyType({})
-
-    @property
-    def first(self) -> Any:
-        """As generated: this land, which notes what changes from its beginning on."""
-        return self.grid
-
-    @property
-    def players(self) -> list[Player]:
-        return [self.player]
-
-    @property
-    def screens(self) -> list[Any]:
-        return [self.screen]
-
-    @contextmanager
-    def acting(self, seat: int) -> Iterator[Player]:
-        assert seat == 0
-        yield self.player
+    def __init__(self, grid: Any, player: Player, *, spawn: Position = (3, 10, 3), seed: int = 5) -> None:
+        super().__init__(seed, "flat", SimpleNamespace(spawn=spawn), grid)  # type: ignore[arg-type]
+        self.players[0] = player
+        self.turn_to(0)
+        self.rng = np.random.default_rng(seed)
 
 
 def output_of(code: str) -> str:

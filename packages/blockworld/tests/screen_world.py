@@ -1,20 +1,27 @@
 """A world as small as screens need: a player, a few blocks, containers, and a list of what was thrown."""
 
+from __future__ import annotations
+
 from typing import Any
 
 import numpy as np
 from one_player import OnePlayer
 
-from blockworld.player import inventory
-from blockworld.player.panels import Place
-from blockworld.player.screens import Screen, path_to, slots
+from blockworld.player.screens import path_to, slots
 from blockworld.registry.blocks import AIR, parse
-from blockworld.state import ENTITY, Action, Container, Player, Position, Stack
+from blockworld.slots import inventory
+from blockworld.slots.panels import Place
+from blockworld.slots.screen import Screen
+from blockworld.state import Action, Player, Position, Stack
 
 
 class Blocks:
     def __init__(self) -> None:
         self.states: dict[Position, int] = {}
+        self.blocks = np.zeros((1, 1, 1), np.uint16)  # nothing in it reacts
+
+    def copy(self) -> Blocks:
+        return self
 
     def get(self, x: int, y: int, z: int) -> int:
         return self.states.get((x, y, z), AIR)
@@ -22,26 +29,17 @@ class Blocks:
 
 class ScreenWorld(OnePlayer):
     def __init__(self) -> None:
-        self.player = Player(x=0.5, y=64.0, z=0.5)
-        self.grid = Blocks()
-        self.containers: dict[Position, Container] = {}
-        self.extras: dict[int, dict[str, Any]] = {}
-        self.entities = np.zeros(4, ENTITY)
-        self.entities["kind"] = -1
-        self.screen: Screen | None = None
+        super().__init__(Blocks(), Player(x=0.5, y=64.0, z=0.5))
         self.thrown: list[Stack] = []
 
     def put(self, text: str, position: Position = (1, 64, 0)) -> Position:
         self.grid.states[position] = parse(text)
         return position
 
-    def set_block(self, x: int, y: int, z: int, state: int) -> int:
+    def change_block(self, x: int, y: int, z: int, state: int) -> int:
         before = self.grid.get(x, y, z)
         self.grid.states[x, y, z] = state
         return before
-
-    def give(self, stack: Stack) -> Stack | None:
-        return inventory.add(self.player.slots, stack)
 
     def spawn_item(self, x: float, y: float, z: float, stack: Stack, **_: float) -> int:
         self.thrown.append(stack)

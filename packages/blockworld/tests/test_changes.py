@@ -7,7 +7,7 @@ import pytest
 from block_world import BlockWorld
 
 from blockworld import World, run
-from blockworld.entities.explosions import explode
+from blockworld.events.explosions import explode
 from blockworld.grid.changes import Changes, differences
 from blockworld.grid.grid import Grid
 from blockworld.registry.blocks import NUM_STATES, parse, state_of

@@ -3,6 +3,8 @@ import itertools
 import pytest
 from screen_world import ScreenWorld
 
+from blockworld.blocks import furnaces
+from blockworld.blocks.halves import chest_halves
 from blockworld.errors import UnknownNameError, WorldError
 from blockworld.registry import containers, crafting, smelting
 from blockworld.registry.blocks import name_of, properties_of
@@ -165,7 +167,7 @@ def test_a_stonecutter_makes_known_items_and_slabs_in_twos():
 
 def furnace(world: ScreenWorld, kind: str, source: Stack | None, fuel: Stack | None):
     position = world.put(kind)
-    container = containers.at(world, position)
+    container = world.container_at(position)
     container.slots[0], container.slots[1] = source, fuel
     return container
 
@@ -201,10 +203,10 @@ def test_a_furnace_takes_200_ticks_and_the_fast_ones_100(kind, source, made, tic
     world = ScreenWorld()
     container = furnace(world, kind, Stack(source), Stack("coal"))
     for _ in range(ticks - 1):
-        smelting.tick(world)
+        furnaces.tick(world)
     assert container.slots[2] is None
     assert is_lit(world) == "true"
-    smelting.tick(world)
+    furnaces.tick(world)
     assert container.slots == [None, None, Stack(made)]
 
 
@@ -215,11 +217,11 @@ def test_a_coal_smelts_eight_and_then_the_fire_goes_out(kind, source, made):
     world = ScreenWorld()
     container = furnace(world, kind, Stack(source, 10), Stack("coal"))
     for _ in range(8 * smelting.COOK_TICKS[kind]):
-        smelting.tick(world)
+        furnaces.tick(world)
     assert container.slots == [Stack(source, 2), None, Stack(made, 8)]
     assert is_lit(world) == "true"
     for _ in range(3):
-        smelting.tick(world)
+        furnaces.tick(world)
     assert is_lit(world) == "false"
     assert container.slots[0] == Stack(source, 2)
 
@@ -228,7 +230,7 @@ def test_a_furnace_with_nothing_to_do_lights_no_fuel():
     world = ScreenWorld()
     for source in (None, Stack("dirt")):
         container = furnace(world, "furnace", source, Stack("coal", 2))
-        smelting.tick(world)
+        furnaces.tick(world)
         assert container.slots[1] == Stack("coal", 2)
         assert (container.burn, container.cook, is_lit(world)) == (0, 0, "false")
 
@@ -239,7 +241,7 @@ def test_a_full_output_holds_the_furnace_and_another_item_too():
     for output in (Stack("glass", 64), Stack("stone")):
         container.slots[2] = output
         for _ in range(250):
-            smelting.tick(world)
+            furnaces.tick(world)
         assert container.slots == [Stack("sand"), Stack("coal"), output]
 
 
@@ -247,22 +249,22 @@ def test_cooking_goes_back_without_fire_and_starts_again_without_input():
     world = ScreenWorld()
     container = furnace(world, "furnace", Stack("sand", 3), Stack("stick"))  # a stick burns 100 ticks
     for _ in range(100):
-        smelting.tick(world)
+        furnaces.tick(world)
     assert container.cook == 100
-    smelting.tick(world)
+    furnaces.tick(world)
     assert (container.burn, container.cook) == (0, 98)
     container.slots[0] = None
-    smelting.tick(world)
+    furnaces.tick(world)
     assert container.cook == 0
 
 
 def test_a_lava_bucket_leaves_its_bucket_which_takes_a_sponges_water():
     world = ScreenWorld()
     container = furnace(world, "furnace", Stack("wet_sponge"), Stack("lava_bucket"))
-    smelting.tick(world)
+    furnaces.tick(world)
     assert container.slots[1] == Stack("bucket")
     for _ in range(199):
-        smelting.tick(world)
+        furnaces.tick(world)
     assert container.slots == [None, Stack("water_bucket"), Stack("sponge")]
 
 
@@ -270,7 +272,7 @@ def test_a_furnace_whose_block_is_gone_changes_no_block():
     world = ScreenWorld()
     furnace(world, "furnace", Stack("sand"), Stack("coal"))
     world.put("stone")
-    smelting.tick(world)
+    furnaces.tick(world)
     assert name_of(world.grid.get(1, 64, 0)) == "stone"
 
 
@@ -279,11 +281,11 @@ def test_the_two_halves_of_a_large_chest_are_found_from_either_side():
     # The left half (as the chest sees it, facing north) has its partner clockwise, to the east.
     left = world.put("chest[facing=north,type=left]", (4, 64, 4))
     right = world.put("chest[facing=north,type=right]", (5, 64, 4))
-    assert containers.halves(world, left) == containers.halves(world, right) == (right, left)
+    assert chest_halves(world, left) == chest_halves(world, right) == (right, left)
     world.put("air", right)
-    assert containers.halves(world, left) == (left,)
+    assert chest_halves(world, left) == (left,)
     with pytest.raises(UnknownNameError, match="unknown container 'ches'; did you mean 'chest'"):
         containers.new("ches")
-    assert containers.at(world, right) is None
-    assert containers.at(world, left) is world.containers[left]
+    assert world.container_at(right) is None
+    assert world.container_at(left) is world.containers[left]
     assert containers.kind_of_block("red_shulker_box") == "shulker_box"

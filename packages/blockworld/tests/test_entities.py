@@ -7,8 +7,8 @@ import pytest
 from mob_world import FLOOR, World
 
 from blockworld.entities import items_and_projectiles
-from blockworld.entities.explosions import explode
 from blockworld.errors import UnknownNameError, WorldError
+from blockworld.events.explosions import explode
 from blockworld.registry.blocks import name_of, parse
 from blockworld.registry.entity_types import KINDS
 from blockworld.state import Stack

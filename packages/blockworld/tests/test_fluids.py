@@ -3,10 +3,10 @@ import json
 import numpy as np
 from block_world import FLOOR, BlockWorld, waiting
 
-from blockworld.blocks.updates import Updates
 from blockworld.grid import light
 from blockworld.grid.grid import MAX_SKIP
 from blockworld.registry.blocks import parse, state_of
+from blockworld.world_state import Updates
 
 MIDDLE = 16
 

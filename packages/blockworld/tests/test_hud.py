@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from blockworld.errors import WorldError
-from blockworld.player import panels, screens
+from blockworld.player import screens
 from blockworld.registry.blocks import state_of
 from blockworld.render import display, font, hud, pieces
+from blockworld.slots import panels
 from blockworld.state import Container, Player, Stack
 
 GREY = 120

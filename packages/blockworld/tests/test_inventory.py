@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blockworld.errors import UnknownNameError, WorldError
-from blockworld.player import inventory
+from blockworld.slots import inventory
 from blockworld.state import NUM_SLOTS, OFFHAND, Player, Stack
 
 

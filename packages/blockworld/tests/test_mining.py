@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from body_world import FLOOR, World, ticks
 
-from blockworld.blocks import breaking
+from blockworld.blocks import updates
 from blockworld.player import hands, mining, placing
 from blockworld.registry.blocks import BLOCKS, name_of, parse
 from blockworld.registry.drops import drops
@@ -381,7 +381,7 @@ def test_both_halves_of_doors_beds_and_tall_plants_go_and_one_item_falls(world, 
         world.put(*first)
         world.put(*second)
         world.dropped.clear()
-        breaking.break_block(world, *(first, second)[broken][:3])
+        updates.break_block(world, *(first, second)[broken][:3])
         assert world.totals() == {item: 1}
         assert world.grid.get(*first[:3]) == world.grid.get(*second[:3]) == 0
 
@@ -389,37 +389,37 @@ def test_both_halves_of_doors_beds_and_tall_plants_go_and_one_item_falls(world, 
 def test_broken_chests_spill_what_they_hold(world):
     world.put(5, FLOOR, 5, "chest")
     world.containers[(5, FLOOR, 5)] = Container("chest", [Stack("diamond", 3), None, Stack("dirt", 64)])
-    breaking.break_block(world, 5, FLOOR, 5)
+    updates.break_block(world, 5, FLOOR, 5)
     assert world.totals() == {"chest": 1, "diamond": 3, "dirt": 64}
     assert world.containers == {}
 
 
 def test_ice_over_something_melts_to_water_and_over_nothing_is_gone(world):
     world.put(5, FLOOR, 5, "ice")
-    breaking.break_block(world, 5, FLOOR, 5)
+    updates.break_block(world, 5, FLOOR, 5)
     assert name_of(world.grid.get(5, FLOOR, 5)) == "water"
     world.put(5, FLOOR + 4, 5, "ice")
-    breaking.break_block(world, 5, FLOOR + 4, 5)
+    updates.break_block(world, 5, FLOOR + 4, 5)
     assert name_of(world.grid.get(5, FLOOR + 4, 5)) == "air"
 
 
 def test_water_stays_where_a_waterlogged_block_was(world):
     world.put(5, FLOOR, 5, "oak_stairs[waterlogged=true]")
-    breaking.break_block(world, 5, FLOOR, 5)
+    updates.break_block(world, 5, FLOOR, 5)
     assert world.grid.get(5, FLOOR, 5) == parse("water")
 
 
 def test_the_rule_against_drops_counts(world):
     world.rules["doTileDrops"] = "false"
     world.put(5, FLOOR, 5, "dirt")
-    breaking.break_block(world, 5, FLOOR, 5)
+    updates.break_block(world, 5, FLOOR, 5)
     assert world.dropped == []
 
 
 def test_one_half_of_a_double_chest_leaves_a_single_one(world):
     world.put(5, FLOOR, 5, "chest[facing=north,type=left]")
     world.put(6, FLOOR, 5, "chest[facing=north,type=right]")
-    breaking.break_block(world, 5, FLOOR, 5)
+    updates.break_block(world, 5, FLOOR, 5)
     assert world.grid.get(6, FLOOR, 5) == parse("chest[facing=north,type=single]")
 
 

@@ -8,8 +8,9 @@ import pytest
 from mob_world import FLOOR, World
 from one_player import output_of
 
-from blockworld.entities import items_and_projectiles, mob_events, mob_kernel, mobs, spawning, trading
+from blockworld.entities import mob_kernel, mobs, spawning, trading
 from blockworld.errors import UnknownNameError, WorldError
+from blockworld.events import mob_events
 from blockworld.registry.blocks import name_of, parse, properties_of
 from blockworld.registry.entity_types import FLAGS, KINDS, LOVE_TICKS, MOBS, PROFESSIONS, THINGS
 from blockworld.registry.facts import table
@@ -257,7 +258,7 @@ def test_what_mobs_leave_is_in_the_table_of_loot(world: World) -> None:
         for _ in range(300):
             row = world.row(mobs.spawn(world, name, 20.5, 10.0, 20.5, **({"Size": 0} if name == "slime" else {})))
             found |= {stack.item for stack in mobs.loot(world, row, True)}
-            items_and_projectiles.remove(world, row)
+            world.remove(row)
         wool = {item for item in found if item.endswith("_wool")}
         assert found - wool == listed[name]
         assert bool(wool) == (name == "sheep")

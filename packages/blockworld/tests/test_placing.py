@@ -3,13 +3,14 @@
 import pytest
 from body_world import FLOOR, World, ticks
 
-from blockworld.blocks import breaking, orientation
+from blockworld.blocks import halves, orientation, turns, updates
 from blockworld.grid.grid import Grid
 from blockworld.player import placing, touching
 from blockworld.registry.blocks import BLOCKS, name_of, parse, properties_of
-from blockworld.registry.entity_types import KIND
+from blockworld.registry.entity_types import KIND, KINDS
 from blockworld.registry.items import ITEMS, block_of_item
 from blockworld.state import OFFHAND, Action, Stack
+from blockworld.world_state import WorldState
 
 
 @pytest.fixture
@@ -246,7 +247,7 @@ def test_two_chests_side_by_side_become_one(world):
     # They face north, so that the western one is to the left of who looks out of them: its partner lies clockwise, east.
     assert is_state(right, "chest", facing="north", type="left")
     assert is_state(left, "chest", facing="north", type="right")
-    assert breaking.chest_partner(world, 23, FLOOR, 26) == (24, FLOOR, 26)
+    assert halves.chest_partner(world, 23, FLOOR, 26) == (24, FLOOR, 26)
 
 
 def test_every_item_can_be_used_everywhere_without_an_error():
@@ -496,7 +497,8 @@ def test_the_other_hand_acts_when_the_first_does_nothing(world):
 def test_spawn_eggs_call_for_a_mob(world):
     world.hold("cow_spawn_egg", 2)
     click(world, 24.5, FLOOR, 26.5)
-    assert world.called == [("cow", 24.5, float(FLOOR), 26.5)]
+    one = world.entities[0]
+    assert (KINDS[one["kind"]], one["x"], one["y"], one["z"]) == ("cow", 24.5, float(FLOOR), 26.5)
     assert world.player.in_hand.count == 1
 
 
@@ -583,13 +585,11 @@ class UpdatedWorld(World):
 
     def __init__(self):
         super().__init__(size=32)
-        self.grid = Grid(self.grid.blocks)
+        self.first = self.grid = Grid(self.grid.blocks)
         self.player.x = self.player.z = 14.5
 
-    def set_block(self, x, y, z, state):
-        before = self.grid.set(x, y, z, state)
-        self.updates.changed(self, x, y, z, before, state)
-        return before
+    def change_block(self, x, y, z, state):
+        return WorldState.change_block(self, x, y, z, state)
 
 
 @pytest.mark.parametrize(
@@ -601,7 +601,7 @@ def test_what_has_two_halves_is_placed_and_broken_as_one_also_with_updates(item,
         world.set_block(14, FLOOR - 1, 16, parse("grass_block"))
         name = name_of(put_on_floor(world, item, 14.5, 16.5))
         assert name == name_of(world.grid.get(*second)) == item
-        breaking.break_block(world, *broken)
+        updates.break_block(world, *broken)
         falls = broken[1] >= FLOOR or item != "red_bed"  # a bed needs no floor
         assert world.totals().get(item, 0) == falls
         assert (world.grid.get(*second) == 0) is falls
@@ -614,7 +614,7 @@ def test_a_torch_falls_with_its_wall_and_fences_join_what_comes_beside_them():
     world.hold("torch", 2)
     click(world, 14.5, FLOOR + 1.5, 17.0)
     assert name_of(world.grid.get(14, FLOOR + 1, 16)) == "wall_torch"
-    breaking.break_block(world, 14, FLOOR + 1, 17)
+    updates.break_block(world, 14, FLOOR + 1, 17)
     assert world.grid.get(14, FLOOR + 1, 16) == 0
     assert world.totals() == {"torch": 1}
     put_on_floor(world, "oak_fence", 14.5, 16.5)
@@ -630,5 +630,5 @@ def test_pressed_buttons_come_out_again():
     click(world, 14.5, FLOOR + 0.1, 16.5)
     assert properties_of(world.grid.get(14, FLOOR, 16))["powered"] == "true"
     for _ in range(21):
-        world.updates.tick(world)
+        turns.tick(world)
     assert properties_of(world.grid.get(14, FLOOR, 16))["powered"] == "false"

@@ -472,18 +472,18 @@ def test_speed_and_slowness_change_the_way():
 
 def test_a_second_blow_within_half_a_second_does_not_hurt(world):
     world.player.food = 17  # so that nothing heals
-    world.hurt_player(2.0, "mob")
-    world.hurt_player(2.0, "mob")
+    vitals.hurt(world, 2.0, "mob")
+    vitals.hurt(world, 2.0, "mob")
     assert world.player.health == 18
     for _ in range(10):
         vitals.tick(world)
-    world.hurt_player(2.0, "mob")
+    vitals.hurt(world, 2.0, "mob")
     assert world.player.health == 16
 
 
 def test_a_stronger_blow_hurts_by_what_it_is_stronger(world):
-    world.hurt_player(2.0, "mob")
-    world.hurt_player(5.0, "fall")
+    vitals.hurt(world, 2.0, "mob")
+    vitals.hurt(world, 5.0, "fall")
     assert world.player.health == 15
 
 
@@ -491,10 +491,10 @@ def test_armour_keeps_blows_off_but_not_falls(world):
     # Full iron has 15 points: 4 * (1 - (15 - 4 / 2) / 25) = 1.92 (minecraft.wiki, "Armor")
     for slot, piece in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
         world.player.slots[slot] = Stack(f"iron_{piece}")
-    world.hurt_player(4.0, "mob")
+    vitals.hurt(world, 4.0, "mob")
     assert world.player.health == pytest.approx(20 - 1.92)
     world.player.invulnerable = 0
-    world.hurt_player(4.0, "fall")
+    vitals.hurt(world, 4.0, "fall")
     assert world.player.health == pytest.approx(20 - 5.92)
 
 
@@ -502,7 +502,7 @@ def test_armour_keeps_blows_off_but_not_falls(world):
 def test_armour_wears_by_a_quarter_of_the_whole_blow(world, amount, uses):
     for slot, piece in zip(range(36, 40), ("boots", "leggings", "chestplate", "helmet"), strict=True):
         world.player.slots[slot] = Stack(f"diamond_{piece}")
-    world.hurt_player(amount, "mob")
+    vitals.hurt(world, amount, "mob")
     assert [worn.damage for worn in world.player.slots[36:40]] == [uses] * 4
 
 
@@ -510,7 +510,7 @@ def test_only_blows_that_armour_stops_make_hungry():
     # minecraft.wiki, "Hunger: Exhaustion": damage that armour reduces costs 0.1, other damage nothing.
     for cause, cost in (("mob", 0.1), ("lava", 0.1), ("cactus", 0.1), ("fall", 0), ("fire", 0), ("drown", 0)):
         world = World()
-        world.hurt_player(1.0, cause)
+        vitals.hurt(world, 1.0, cause)
         assert world.player.exhaustion == pytest.approx(cost), cause
 
 
@@ -520,7 +520,7 @@ def test_experience_is_lost_in_death_unless_the_rule_keeps_it():
         world.rules["keepInventory"] = rule
         items_and_projectiles.gain(world, 11)  # 7 of them make the first level
         assert (world.player.level, world.player.experience) == (1, 4)
-        world.hurt_player(50.0, "fall")
+        vitals.hurt(world, 50.0, "fall")
         assert (world.player.level, world.player.experience) == kept
 
 
@@ -529,7 +529,7 @@ def test_death_drops_all_unless_the_rule_keeps_it():
         world = World()
         world.rules["keepInventory"] = rule
         world.player.slots[3], world.player.slots[36] = Stack("dirt", 7), Stack("iron_boots")
-        world.hurt_player(50.0, "fall")
+        vitals.hurt(world, 50.0, "fall")
         assert world.player.dead
         assert world.player.health == 0
         assert world.totals() == dropped
@@ -537,7 +537,7 @@ def test_death_drops_all_unless_the_rule_keeps_it():
 
 
 def test_the_dead_neither_move_nor_heal(world):
-    world.hurt_player(50.0, "fall")
+    vitals.hurt(world, 50.0, "fall")
     z = world.player.z
     health(world, 100, forward=True)
     assert world.player.z == z
@@ -546,9 +546,9 @@ def test_the_dead_neither_move_nor_heal(world):
 
 def test_the_void_takes_also_from_creative_players(world):
     world.player.game_mode = "creative"
-    world.hurt_player(4.0, "mob")
+    vitals.hurt(world, 4.0, "mob")
     assert world.player.health == 20
-    world.hurt_player(4.0, "void")
+    vitals.hurt(world, 4.0, "void")
     assert world.player.health == 16
 
 

@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from screen_world import ScreenWorld, place, towards
 
+from blockworld.blocks import furnaces
 from blockworld.errors import UnknownNameError, WorldError
-from blockworld.player import clicks, inventory, panels, screens
-from blockworld.player.panels import GRID_WIDTH
-from blockworld.registry import crafting, smelting, trades
+from blockworld.player import clicks, screens
+from blockworld.registry import crafting, trades
 from blockworld.registry.items import item_named
+from blockworld.slots import inventory, panels
+from blockworld.slots.panels import GRID_WIDTH
+from blockworld.slots.screen import slot_at
 from blockworld.state import OFFHAND, Action, Stack
 
 
@@ -86,7 +89,7 @@ def test_no_two_places_of_a_screen_overlap_and_all_lie_on_it():
         for number, one in enumerate(places):
             assert 0 <= one.x <= one.x + one.width <= screen.panel.width
             assert 0 <= one.y <= one.y + one.height <= screen.panel.height
-            assert screens.slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
+            assert slot_at(screen, one.x + one.width / 2, one.y + one.height / 2) == number
             for other in places[:number]:
                 apart_x = one.x >= other.x + other.width or other.x >= one.x + one.width
                 apart_y = one.y >= other.y + other.height or other.y >= one.y + one.height
@@ -512,7 +515,7 @@ def test_a_furnace_is_filled_smelts_and_counts_what_is_taken(world):
     assert furnace.slots == [Stack("iron_ore", 2), Stack("coal", 1), None]
     assert world.player.slots[9] == Stack("dirt", 1)
     for _ in range(400):
-        smelting.tick(world)
+        furnaces.tick(world)
     screens.step(world, Action())
     assert world.screen is not None  # lit or not, it is the same furnace
     left(world, "player", 9)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from blockworld.errors import UnknownNameError, WorldError
-from blockworld.player import panels
 from blockworld.registry import facts
 from blockworld.registry.blocks import BY_NAME
 from blockworld.render import icons, models, pieces, sheets, textures
+from blockworld.slots import panels
 
 
 def as_png(pixels, **options):

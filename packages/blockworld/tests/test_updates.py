@@ -5,11 +5,12 @@ import pytest
 from block_world import FLOOR, BlockWorld, waiting
 
 from blockworld.blocks import supports
-from blockworld.blocks.updates import Updates
+from blockworld.blocks.updates import changed_box
 from blockworld.errors import WorldError
 from blockworld.grid import light
 from blockworld.grid.grid import MAX_SKIP
 from blockworld.registry.blocks import BLOCKS, name_of, parse, state_of
+from blockworld.world_state import Updates
 
 X = Z = 10
 
@@ -329,7 +330,7 @@ def test_a_filled_box_reacts_once_told(world: BlockWorld) -> None:
     world.grid.fill(X, FLOOR, Z + 2, X + 2, FLOOR, Z + 2, parse("oak_fence"))
     world.run(5)
     assert world.name(X, FLOOR + 2, Z) == "sand"
-    world.updates.changed_box(world, X, FLOOR, Z, before)
+    changed_box(world, X, FLOOR, Z, before)
     assert [world.values(X + dx, FLOOR, Z + 2)["east"] for dx in range(3)] == ["true", "true", "false"]
     assert world.name(X + 3, FLOOR + 2, Z) == "torch"  # it stands on nothing, but did so before
     world.run(10)
@@ -345,7 +346,7 @@ def test_a_fill_breaks_what_it_takes_the_floor_from_and_nothing_at_its_corners(w
     low, high = (X, FLOOR - 1, Z), (X + 3, FLOOR - 1, Z)
     before = world.grid.blocks[X : X + 4, Z : Z + 1, FLOOR - 1 : FLOOR].copy()
     world.grid.fill(*low, *high, 0)
-    world.updates.changed_box(world, *low, before)
+    changed_box(world, *low, before)
     assert [world.name(X + dx, FLOOR, Z) for dx in range(2)] == ["air", "air"]
     assert world.name(X + 4, FLOOR, Z + 1) == "sunflower"
     assert world.name(X + 2, FLOOR + 1, Z) == "sunflower"
@@ -356,7 +357,7 @@ def test_rows_of_halves_of_double_plants_stay_however_they_are_filled_in(world: 
     for half, y in (("lower", FLOOR), ("upper", FLOOR + 1)):
         before = world.grid.blocks[X : X + 4, Z : Z + 4, y : y + 1].copy()
         world.grid.fill(X, y, Z, X + 3, y, Z + 3, parse(f"sunflower[half={half}]"))
-        world.updates.changed_box(world, X, y, Z, before)
+        changed_box(world, X, y, Z, before)
     world.run(10)
     for y in (FLOOR, FLOOR + 1):
         assert {world.name(X + dx, y, Z + dz) for dx in range(4) for dz in range(4)} == {"sunflower"}

@@ -6,13 +6,8 @@ game's mean over a fall of about 12), so that it is a block at every moment, the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from blockworld.blocks.breaking import break_block
-from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, NUM_BOXES
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.grid.grid import Grid
+from blockworld.registry.blocks import BLOCK_OF, BLOCKS
 
 TICKS_PER_CELL = 2
 
@@ -24,36 +19,13 @@ FALLS: tuple[bool, ...] = tuple(
 """Per index into `BLOCKS`."""
 _GIVES_WAY = {
     *("air", "cave_air", "void_air", "water", "lava", "fire", "soul_fire", "snow", "grass", "fern", "dead_bush", "vine"),
-    *(
-        "tall_grass",
-        "large_fern",
-        "seagrass",
-        "tall_seagrass",
-        "bubble_column",
-        "nether_sprouts",
-        "crimson_roots",
-        "warped_roots",
-    ),
+    *("tall_grass", "large_fern", "seagrass", "tall_seagrass", "bubble_column"),
+    *("nether_sprouts", "crimson_roots", "warped_roots"),
 }
 GIVES_WAY: tuple[bool, ...] = tuple(block.name in _GIVES_WAY for block in BLOCKS)
 """Per index into `BLOCKS`: what a falling block takes the place of."""
 
 
-def can_fall(world: World, x: int, y: int, z: int) -> bool:
+def can_fall(grid: Grid, x: int, y: int, z: int) -> bool:
     """Whether nothing below a cell would hold a falling block."""
-    return y > 0 and GIVES_WAY[BLOCK_OF[world.grid.get(x, y - 1, z)]]
-
-
-def fall(world: World, x: int, y: int, z: int, moving: bool) -> bool:
-    """Move the block of a cell one down, if it can fall; one that was moving breaks on torches and the like.
-
-    Returns:
-        Whether it moved.
-    """
-    if can_fall(world, x, y, z):
-        state = world.set_block(x, y, z, AIR)
-        world.set_block(x, y - 1, z, state)
-        return True
-    if moving and y > 0 and not NUM_BOXES[world.grid.get(x, y - 1, z)]:
-        break_block(world, x, y, z)
-    return False
+    return y > 0 and GIVES_WAY[BLOCK_OF[grid.get(x, y - 1, z)]]

@@ -12,23 +12,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import njit
 
 from blockworld.blocks import fire
-from blockworld.blocks.breaking import break_block
+from blockworld.blocks.updates import break_block, set_block
 from blockworld.grid.connections import NAME_OF, SIDES
 from blockworld.grid.fluids import FLUID, WATER
 from blockworld.grid.grid import SQUARE, Grid
 from blockworld.grid.light import EAST, HIDES, NORTH, SOUTH, TAKES, WEST
 from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, BY_NAME, change, name_of, per_block, properties_of, state_of
+from blockworld.registry.flammability import CATCHES
 from blockworld.terrain import trees
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 REACH = 64
 """How far from the player things grow, in blocks along x and z."""
@@ -36,7 +34,7 @@ DECAY_DISTANCE = 6
 """Leaves with no log within so many steps through leaves decay; at most 7, for the search counts in 4 bits."""
 
 _NONE, _RULE, _GRASS, _LEAVES, _LAVA = range(5)
-Rule = Callable[["World", int, int, int, int], None]
+Rule = Callable[[WorldState, int, int, int, int], None]
 
 
 @cache
@@ -52,12 +50,12 @@ def sky_darkening(time: int) -> int:
     return int((1 - bright) * 11)
 
 
-def brightness(world: World, x: int, y: int, z: int) -> int:
+def brightness(world: WorldState, x: int, y: int, z: int) -> int:
     """The brighter of sky and block light of a cell, whatever the time of day."""
     return max(world.grid.lights(x, y, z))
 
 
-def random_ticks(world: World) -> None:
+def random_ticks(world: WorldState) -> None:
     """Draw the cells of one tick, and give each a turn."""
     speed = int(world.rules.get("randomTickSpeed", "3"))
     if speed == 0:
@@ -89,9 +87,9 @@ def random_ticks(world: World) -> None:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         here = int(_SOIL[blocks[x, z, y]])
         if state < 0 and here & 2:
-            world.set_block(x, y, z, _DIRT)
+            set_block(world, x, y, z, _DIRT)
         elif state >= 0 and here & 1:
-            world.set_block(x, y, z, state)
+            set_block(world, x, y, z, state)
     for cell in decayed.tolist():
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         if _TURNS[blocks[x, z, y]] == _LEAVES:
@@ -155,7 +153,7 @@ _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictio
 """Of each grid what `_look_over` writes, and which squares of columns were touched since."""
 
 
-def growing(world: World) -> tuple[np.ndarray, np.ndarray]:
+def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
     """The plots of a world, and the squares of columns that were touched since they were looked over; the first time it takes
     some milliseconds."""
     grid, first = world.grid, world.first
@@ -164,14 +162,14 @@ def growing(world: World) -> tuple[np.ndarray, np.ndarray]:
         if first not in _GROWING:
             sx, _, sz = first.size
             plots = np.zeros((-(-sx // PLOT), -(-sz // PLOT), 2), np.uint64)
-            _look_over(first.blocks, _TURNS, fire.CATCHES, plots, ~first.untouched()[0])
+            _look_over(first.blocks, _TURNS, CATCHES, plots, ~first.untouched()[0])
             _GROWING[first] = plots, first.untouched()[0]
         noted = grid.untouched()
         noted[0] = grid.touched[0]
         grid.watched.append(noted)
         found = _GROWING[grid] = _GROWING[first][0].copy(), noted[0]
     if world.ticks % _LOOK_AGAIN_TICKS == 0:
-        _look_over(grid.blocks, _TURNS, fire.CATCHES, *found)
+        _look_over(grid.blocks, _TURNS, CATCHES, *found)
     return found
 
 
@@ -285,7 +283,7 @@ def _age(state: int) -> int:
     return int(properties_of(state)["age"])
 
 
-def growth_speed(world: World, x: int, y: int, z: int, state: int) -> float:
+def growth_speed(world: WorldState, x: int, y: int, z: int, state: int) -> float:
     """Points of a crop: more on wet farmland and amid other farmland, half beside its own kind except in rows."""
     get = world.grid.get
     points = 1.0
@@ -306,28 +304,27 @@ def growth_speed(world: World, x: int, y: int, z: int, state: int) -> float:
     return points
 
 
-def _thrives(world: World, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a crop with light grows this time."""
+def _thrives(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     if brightness(world, x, y, z) < 9:
         return False
     return world.rng.integers(int(25 / growth_speed(world, x, y, z, state)) + 1) == 0
 
 
-def _crop(world: World, x: int, y: int, z: int, state: int) -> None:
+def _crop(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     oldest = BLOCKS[BLOCK_OF[state]].num_states - 1
     age = _age(state)
     if oldest == 3 and world.rng.integers(3) == 0:  # beetroots
         return
     if age < oldest and _thrives(world, x, y, z, state):
-        world.set_block(x, y, z, change(state, age=str(age + 1)))
+        set_block(world, x, y, z, change(state, age=str(age + 1)))
 
 
-def _stem(world: World, x: int, y: int, z: int, state: int) -> None:
+def _stem(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     if not _thrives(world, x, y, z, state):
         return
     age = _age(state)
     if age < 7:
-        world.set_block(x, y, z, change(state, age=str(age + 1)))
+        set_block(world, x, y, z, change(state, age=str(age + 1)))
         return
     side = (NORTH, SOUTH, WEST, EAST)[int(world.rng.integers(4))]
     dx, _, dz = SIDES[side]
@@ -335,22 +332,22 @@ def _stem(world: World, x: int, y: int, z: int, state: int) -> None:
     soil = name_of(world.grid.get(nx, y - 1, nz))
     if world.grid.inside(nx, y, nz) and world.grid.get(nx, y, nz) == AIR and soil in _SOILS:
         stem = name_of(state)
-        world.set_block(nx, y, nz, state_of(stem.removesuffix("_stem")))
-        world.set_block(x, y, z, state_of(f"attached_{stem}", facing=NAME_OF[side]))
+        set_block(world, nx, y, nz, state_of(stem.removesuffix("_stem")))
+        set_block(world, x, y, z, state_of(f"attached_{stem}", facing=NAME_OF[side]))
 
 
 def _older(chance: int, lit: bool = False) -> Rule:
     """Grow a step once in `chance` turns, where `lit` only by light."""
 
-    def rule(world: World, x: int, y: int, z: int, state: int) -> None:
+    def rule(world: WorldState, x: int, y: int, z: int, state: int) -> None:
         age, oldest = _age(state), len(BLOCKS[BLOCK_OF[state]].properties["age"]) - 1
         if age < oldest and world.rng.integers(chance) == 0 and (not lit or brightness(world, x, y + 1, z) >= 9):
-            world.set_block(x, y, z, change(state, age=str(age + 1)))
+            set_block(world, x, y, z, change(state, age=str(age + 1)))
 
     return rule
 
 
-def _tall(world: World, x: int, y: int, z: int, state: int) -> None:
+def _tall(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     """Cactus and sugar cane: up to three high, a new one every sixteenth turn of the top."""
     grid = world.grid
     block = BLOCK_OF[state]
@@ -363,46 +360,46 @@ def _tall(world: World, x: int, y: int, z: int, state: int) -> None:
         return
     age = _age(state)
     if age < 15:
-        world.set_block(x, y, z, change(state, age=str(age + 1)))
+        set_block(world, x, y, z, change(state, age=str(age + 1)))
     else:
-        world.set_block(x, y + 1, z, change(state, age="0"))
-        world.set_block(x, y, z, change(state, age="0"))
+        set_block(world, x, y + 1, z, change(state, age="0"))
+        set_block(world, x, y, z, change(state, age="0"))
 
 
-def _kelp(world: World, x: int, y: int, z: int, state: int) -> None:
+def _kelp(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     age = _age(state)
     if age < 25 and world.rng.random() < 0.14 and world.grid.get(x, y + 1, z) == state_of("water"):
-        world.set_block(x, y + 1, z, change(state, age=str(age + 1)))
-        world.set_block(x, y, z, state_of("kelp_plant"))
+        set_block(world, x, y + 1, z, change(state, age=str(age + 1)))
+        set_block(world, x, y, z, state_of("kelp_plant"))
 
 
-def _farmland(world: World, x: int, y: int, z: int, state: int) -> None:
+def _farmland(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     blocks = world.grid.blocks
     around = blocks[max(0, x - 4) : x + 5, max(0, z - 4) : z + 5, y : y + 2]
     moisture = int(properties_of(state)["moisture"])
     if bool((FLUID[around] & 3 == WATER).any()) or (world.weather != "clear" and world.grid.lights(x, y + 1, z)[0] == 15):
         if moisture < 7:
-            world.set_block(x, y, z, change(state, moisture="7"))
+            set_block(world, x, y, z, change(state, moisture="7"))
     elif moisture:
-        world.set_block(x, y, z, change(state, moisture=str(moisture - 1)))
+        set_block(world, x, y, z, change(state, moisture=str(moisture - 1)))
     elif _RULES[BLOCK_OF[world.grid.get(x, y + 1, z)]] not in (_crop, _stem):
-        world.set_block(x, y, z, _DIRT)
+        set_block(world, x, y, z, _DIRT)
 
 
-def _sapling(world: World, x: int, y: int, z: int, state: int) -> None:
+def _sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     if brightness(world, x, y + 1, z) >= 9 and world.rng.integers(7) == 0:
         advance_sapling(world, x, y, z, state)
 
 
-def advance_sapling(world: World, x: int, y: int, z: int, state: int) -> None:
+def advance_sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     """Let a sapling go a step: to its second stage, then to a tree if there is room."""
     if properties_of(state)["stage"] == "0":
-        world.set_block(x, y, z, change(state, stage="1"))
+        set_block(world, x, y, z, change(state, stage="1"))
     else:
         grow_tree(world, x, y, z, name_of(state).removesuffix("_sapling"))
 
 
-def grow_tree(world: World, x: int, y: int, z: int, wood: str) -> bool:
+def grow_tree(world: WorldState, x: int, y: int, z: int, wood: str) -> bool:
     """A tree in place of a sapling, if there is room for it.
 
     Args:
@@ -431,7 +428,7 @@ def grow_tree(world: World, x: int, y: int, z: int, wood: str) -> bool:
     cells = (where[0] << 20 | where[1] << 10 | where[2])[free].astype(np.int32)
     grid.changed_cells(cells)
     if world.grid.get(x, y - 1, z) in (state_of("grass_block"), state_of("grass_block", snowy="true")):
-        world.set_block(x, y - 1, z, _DIRT)
+        set_block(world, x, y - 1, z, _DIRT)
     return True
 
 
@@ -447,22 +444,22 @@ _ROOM = per_block(
 )
 
 
-def _ice(world: World, x: int, y: int, z: int, state: int) -> None:
+def _ice(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     if world.grid.lights(x, y, z)[1] > 10:
-        world.set_block(x, y, z, state_of("water"))
+        set_block(world, x, y, z, state_of("water"))
 
 
-def _snow(world: World, x: int, y: int, z: int, state: int) -> None:
+def _snow(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     if world.grid.lights(x, y, z)[1] > 11:
-        world.set_block(x, y, z, AIR)
+        set_block(world, x, y, z, AIR)
 
 
-def _ore(world: World, x: int, y: int, z: int, state: int) -> None:
+def _ore(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     if properties_of(state)["lit"] == "true":
-        world.set_block(x, y, z, change(state, lit="false"))
+        set_block(world, x, y, z, change(state, lit="false"))
 
 
-def _lava(world: World, x: int, y: int, z: int, state: int) -> None:
+def _lava(world: WorldState, x: int, y: int, z: int, state: int) -> None:
     fire.kindle(world, x, y, z)
 
 
@@ -496,7 +493,7 @@ for _block in BLOCKS:
 _TURNS[state_of("redstone_ore", lit="false")] = _NONE
 
 
-def bone_meal(world: World, x: int, y: int, z: int) -> bool:
+def bone_meal(world: WorldState, x: int, y: int, z: int) -> bool:
     """Bone meal on a block: crops 2 to 5 steps on, saplings a step in 45 of 100 cases, berries a step, grass sprouts around.
 
     Returns:
@@ -516,12 +513,12 @@ def bone_meal(world: World, x: int, y: int, z: int) -> bool:
             return False
         steps = int(rng.integers(2, 6)) if rule in (_crop, _stem) and name != "beetroots" else 1
         if name != "beetroots" or rng.integers(4):
-            world.set_block(x, y, z, change(state, age=str(min(oldest, age + steps))))
+            set_block(world, x, y, z, change(state, age=str(min(oldest, age + steps))))
         return True
     if name in ("grass", "fern") and grid.inside(x, y + 1, z) and grid.get(x, y + 1, z) == AIR:
         tall = "tall_grass" if name == "grass" else "large_fern"
         grid.set(x, y + 1, z, state_of(tall, half="upper"))
-        world.set_block(x, y, z, state_of(tall, half="lower"))
+        set_block(world, x, y, z, state_of(tall, half="lower"))
         return True
     if name == "grass_block" and grid.get(x, y + 1, z) == AIR:
         flowers = [state_of("dandelion"), state_of("poppy")]
@@ -531,6 +528,6 @@ def bone_meal(world: World, x: int, y: int, z: int) -> bool:
             chosen = flowers[int(rng.integers(2))] if rng.integers(8) == 0 else state_of("grass")
             on_grass = name_of(grid.get(nx, ny - 1, nz)) == "grass_block"
             if grid.inside(nx, ny, nz) and on_grass and grid.get(nx, ny, nz) == AIR:
-                world.set_block(nx, ny, nz, chosen)
+                set_block(world, nx, ny, nz, chosen)
         return True
     return False

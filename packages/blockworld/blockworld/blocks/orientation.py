@@ -6,7 +6,6 @@ Rules of Minecraft 1.16. `placement_state` only reads the world.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from blockworld.blocks import supports
 from blockworld.grid import connections, physics
@@ -14,9 +13,7 @@ from blockworld.grid.light import OPAQUE
 from blockworld.grid.physics import DOWN, FACES, NORMALS, UP
 from blockworld.registry.blocks import BY_NAME, NUM_BOXES, block_of, change, name_of, properties_of, state_of
 from blockworld.registry.items import block_of_item
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 Point = tuple[float, float, float]
 HORIZONTAL = ("south", "west", "north", "east")
@@ -74,7 +71,7 @@ def wall_name(name: str) -> str | None:
     return None
 
 
-def grows(world: World, x: int, y: int, z: int, state: int) -> int | None:
+def grows(world: WorldState, x: int, y: int, z: int, state: int) -> int | None:
     """The state of a cell when one more of the same is put into it: a double slab, more snow; None if it takes no more."""
     here = world.grid.get(x, y, z)
     if block_of(here) is not block_of(state):
@@ -99,7 +96,7 @@ def double_slab(state: int, item: str, face: int, hit_y: float) -> int | None:
 
 
 def placement_state(
-    world: World, item: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
+    world: WorldState, item: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
 ) -> int | None:
     """The state that an item's block gets in a cell; None if the item places nothing or it would not stay there.
 
@@ -140,7 +137,7 @@ def placement_state(
     return state if _stays(world, x, y, z, state) else None
 
 
-def _stays(world: World, x: int, y: int, z: int, state: int) -> bool:
+def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     """Whether it has the support it needs; of two halves the lower one's."""
     name, grid = name_of(state), world.grid
     if name.endswith("_bed"):
@@ -152,7 +149,7 @@ def _stays(world: World, x: int, y: int, z: int, state: int) -> bool:
     return supports.stays(grid, x, y, z, state)
 
 
-def _on_floor_or_wall(world: World, name: str, x: int, y: int, z: int, face: int, yaw: float, pitch: float) -> int | None:
+def _on_floor_or_wall(world: WorldState, name: str, x: int, y: int, z: int, face: int, yaw: float, pitch: float) -> int | None:
     """Torches, signs, banners, heads, ladders: at the clicked face, else wherever one looks and it would stay."""
     wall = wall_name(name) or name
     for way in [OPPOSITE[FACES[face]], *looks(yaw, pitch)]:
@@ -170,7 +167,9 @@ def _on_floor_or_wall(world: World, name: str, x: int, y: int, z: int, face: int
     return None
 
 
-def _turned(world: World, name: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float) -> int | None:
+def _turned(
+    world: WorldState, name: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
+) -> int | None:
     """A state by the rules of its kind of block; the default one for most."""
     state, look, side = state_of(name), facing(yaw), FACES[face]
     has = block_of(state).properties
@@ -236,7 +235,7 @@ def _turned(world: World, name: str, x: int, y: int, z: int, face: int, hit: Poi
     return state
 
 
-def _hinge(world: World, x: int, y: int, z: int, name: str, look: str, hit: Point) -> str:
+def _hinge(world: WorldState, x: int, y: int, z: int, name: str, look: str, hit: Point) -> str:
     """Left or right: away from walls, so that two doors make a pair, else by the clicked half."""
     right = CLOCKWISE[look]
     (rx, _, rz), (lx, _, lz), (dx, _, dz) = STEPS[right], STEPS[OPPOSITE[right]], STEPS[look]
@@ -263,7 +262,7 @@ def _hinge(world: World, x: int, y: int, z: int, name: str, look: str, hit: Poin
     return "right" if at_right else "left"
 
 
-def _bell(world: World, x: int, y: int, z: int, state: int, side: str, look: str) -> int:
+def _bell(world: WorldState, x: int, y: int, z: int, state: int, side: str, look: str) -> int:
     if side in ("up", "down"):
         return change(state, attachment="floor" if side == "up" else "ceiling", facing=look)
     dx, _, dz = STEPS[side]
@@ -271,7 +270,7 @@ def _bell(world: World, x: int, y: int, z: int, state: int, side: str, look: str
     return change(state, attachment="double_wall" if between else "single_wall", facing=OPPOSITE[side])
 
 
-def _chest(world: World, x: int, y: int, z: int, state: int) -> int:
+def _chest(world: WorldState, x: int, y: int, z: int, state: int) -> int:
     """Half of a double chest beside a single one that faces the same way."""
     if world.player.sneaking:
         return state
@@ -285,7 +284,7 @@ def _chest(world: World, x: int, y: int, z: int, state: int) -> int:
     return state
 
 
-def _vine(world: World, x: int, y: int, z: int, state: int, face: int, yaw: float, pitch: float) -> int | None:
+def _vine(world: WorldState, x: int, y: int, z: int, state: int, face: int, yaw: float, pitch: float) -> int | None:
     here = world.grid.get(x, y, z)
     there = here if name_of(here) == "vine" else state
     for way in [OPPOSITE[FACES[face]], *looks(yaw, pitch)]:

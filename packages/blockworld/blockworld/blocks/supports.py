@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from blockworld.blocks.fire import CATCHES
 from blockworld.grid.connections import SIDE_OF, SIDES, covers, sturdy
 from blockworld.grid.grid import Grid
 from blockworld.grid.light import DOWN, EAST, NORTH, SOUTH, UP, WEST
 from blockworld.registry.blocks import BLOCK_OF, BLOCKS, NUM_BOXES, name_of, properties_of
+from blockworld.registry.flammability import CATCHES
 
 Rule = Callable[[Grid, int, int, int, int], bool]
 

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from blockworld.commands import nbt
 from blockworld.errors import WorldError, unknown_name
@@ -16,9 +16,7 @@ from blockworld.registry.blocks import change, name_of, properties_of
 from blockworld.registry.items import BY_NAME as ITEMS
 from blockworld.registry.items import TAGS, Item
 from blockworld.state import Position, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 MAX_LENGTH = nbt.MAX_LENGTH
 PLAYER = 0
@@ -124,7 +122,7 @@ class Place:
         """The exact point; absolute whole numbers east and south mean the middle of a block, as in the game."""
         return self._resolved(source, True)
 
-    def standing(self, world: World, source: Source) -> tuple[float, float, float]:
+    def standing(self, world: WorldState, source: Source) -> tuple[float, float, float]:
         """A point where something can be.
 
         Raises:
@@ -151,7 +149,7 @@ class Place:
         x, y, z = (math.floor(round(value, 9)) for value in self._resolved(source, False))
         return x, y, z
 
-    def cell(self, world: World, source: Source) -> Position:
+    def cell(self, world: WorldState, source: Source) -> Position:
         """The cell.
 
         Raises:
@@ -206,7 +204,6 @@ class ItemGiven(NamedTuple):
     column: int
 
     def stack(self, count: int) -> Stack:
-        """Some of it."""
         return Stack(self.item.name, count, self.damage, self.tag)
 
 
@@ -242,12 +239,10 @@ class Reader:
 
     @property
     def done(self) -> bool:
-        """Whether nothing but spaces is left."""
         return not self.text[self.at :].strip()
 
     @property
     def rest(self) -> str:
-        """The next few characters, for errors."""
         return repr(self.text[self.at : self.at + 30]) if not self.done else "the end"
 
     def peek(self) -> str:
@@ -255,7 +250,6 @@ class Reader:
         return self.text[self.at : self.at + 1]
 
     def space(self, expected: str) -> None:
-        """Go over the space before the next argument."""
         if self.done:
             raise self.error(f"expected {expected}, got the end")
         if not self.peek().isspace():
@@ -264,7 +258,6 @@ class Reader:
             self.at += 1
 
     def end(self) -> None:
-        """Expect nothing more."""
         if not self.done:
             while self.peek().isspace():
                 self.at += 1
@@ -308,7 +301,6 @@ class Reader:
         return name
 
     def number(self, what: str, least: float = -_MOST, most: float = _MOST) -> float:
-        """A number, with or without a point."""
         column = self.column
         found = _NUMBER.match(self.text, self.at)
         if not found:
@@ -320,7 +312,6 @@ class Reader:
         return value
 
     def integer(self, what: str, least: int, most: int) -> int:
-        """A whole number."""
         column = self.column
         found = _INTEGER.match(self.text, self.at)
         if not found:
@@ -331,7 +322,6 @@ class Reader:
         return int(found[0])
 
     def flag(self, what: str) -> bool:
-        """`true` or `false`."""
         return self.choice(what, ("true", "false")) == "true"
 
     def _part(self, what: str) -> _Part:

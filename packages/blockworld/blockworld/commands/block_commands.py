@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from blockworld.blocks.breaking import break_block
 from blockworld.blocks.falling import FALLS
+from blockworld.blocks.updates import break_block, changed_box, set_block
 from blockworld.commands.arguments import (
     BlockGiven,
     CommandError,
@@ -23,16 +23,13 @@ from blockworld.commands.arguments import (
 from blockworld.errors import WorldError
 from blockworld.grid.connections import joined
 from blockworld.grid.fluids import LAVA_SOURCE, WATER_SOURCE
-from blockworld.registry import containers
 from blockworld.registry.blocks import AIR, BLOCK_OF, block_of, name_of, state_of
 from blockworld.registry.containers import NUM_SLOTS_OF, kind_of_block
 from blockworld.state import Position, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 Deed = Callable[[], str]
-Prepared = Callable[["World", Source], Deed]
+Prepared = Callable[[WorldState, Source], Deed]
 """What reading a command gives: called, it checks everything and returns what does it."""
 
 MAX_FILL = 2_000_000
@@ -46,7 +43,7 @@ _QUIET = ("CustomName", "Lock", "CookTimeTotal", "x", "y", "z", "id")
 """Data of containers that changes nothing here."""
 _SIGN_TEXT = ("Text1", "Text2", "Text3", "Text4", "Color")
 
-Data = Callable[["World", Position], None]
+Data = Callable[[WorldState, Position], None]
 
 
 def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tuple[Data | None, str]:
@@ -71,8 +68,8 @@ def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tu
     except WorldError as error:
         raise error if isinstance(error, CommandError) else read.error(str(error), column) from None
 
-    def put(world: World, position: Position) -> None:
-        container = containers.at(world, position)
+    def put(world: WorldState, position: Position) -> None:
+        container = world.container_at(position)
         if container is None:
             return
         if items is not None:
@@ -103,7 +100,7 @@ def _destroyer(state: int) -> Stack | None:
     return Stack(fits[0]) if fits else None
 
 
-def _destroy(world: World, x: int, y: int, z: int) -> None:
+def _destroy(world: WorldState, x: int, y: int, z: int) -> None:
     break_block(world, x, y, z, _destroyer(world.grid.get(x, y, z)))
 
 
@@ -116,7 +113,7 @@ def setblock(read: Reader) -> Prepared:
     mode = _mode(read, _SET_MODES)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         x, y, z = place.cell(world, source)
 
         def do() -> str:
@@ -127,7 +124,7 @@ def setblock(read: Reader) -> Prepared:
                 _destroy(world, x, y, z)
             world.containers.pop((x, y, z), None)
             # As in the game, a fence placed by a command joins what stands beside it at once.
-            world.set_block(x, y, z, joined(world.grid, x, y, z, block.state))
+            set_block(world, x, y, z, joined(world.grid, x, y, z, block.state))
             if put is not None and name_of(world.grid.get(x, y, z)) == name_of(block.state):
                 put(world, (x, y, z))
             return f"set {x} {y} {z} to {_shown(block)}{note}"
@@ -176,7 +173,7 @@ def fill(read: Reader) -> Prepared:
         only = read.block_filter()
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         low, high = _box(read, world, first, last, source, MAX_DESTROY if mode == "destroy" else MAX_FILL)
 
         def do() -> str:
@@ -191,7 +188,7 @@ def fill(read: Reader) -> Prepared:
     return prepare
 
 
-def _box(read: Reader, world: World, first: Place, last: Place, source: Source, most: int) -> tuple[Position, Position]:
+def _box(read: Reader, world: WorldState, first: Place, last: Place, source: Source, most: int) -> tuple[Position, Position]:
     """The corners in order, checked."""
     one, other = first.anywhere(source), last.anywhere(source)
     low = (min(one[0], other[0]), min(one[1], other[1]), min(one[2], other[2]))
@@ -215,7 +212,7 @@ def _floor(value: float) -> int:
 
 
 def _fill(
-    world: World, low: Position, high: Position, state: int, mode: str, only: frozenset[int] | None, put: Data | None
+    world: WorldState, low: Position, high: Position, state: int, mode: str, only: frozenset[int] | None, put: Data | None
 ) -> int:
     """Fill a box that is inside the world; returns how many cells changed."""
     (x0, y0, z0), (x1, y1, z1) = low, high
@@ -244,7 +241,7 @@ def _fill(
         for part in _restless(low, high, state) if placed.all() and mode != "hollow" else ((low, high),):
             (a0, b0, c0), (a1, b1, c1) = part
             was = before[a0 - x0 : a1 - x0 + 1, c0 - z0 : c1 - z0 + 1, b0 - y0 : b1 - y0 + 1]
-            world.updates.changed_box(world, a0, b0, c0, was)
+            changed_box(world, a0, b0, c0, was)
     if put is not None:
         for dx, dz, dy in np.argwhere(placed & (values == state)).tolist():
             place = x0 + dx, y0 + dy, z0 + dz
@@ -266,7 +263,7 @@ def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Posit
             yield (first[0], first[1], first[2]), (last[0], last[1], last[2])
 
 
-def _empty(world: World, low: Position, high: Position, cells: np.ndarray) -> None:
+def _empty(world: WorldState, low: Position, high: Position, cells: np.ndarray) -> None:
     """Let go what containers in cells of a box hold."""
     for x, y, z in list(world.containers):
         dx, dy, dz = x - low[0], y - low[1], z - low[2]
@@ -289,7 +286,7 @@ def data(read: Reader) -> Prepared:
     nbt = read.compound("data")
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         x, y, z = place.cell(world, source)
         name = name_of(world.grid.get(x, y, z))
         if kind_of_block(name) is None and not name.endswith("_sign"):
@@ -318,7 +315,7 @@ def replaceitem_block(read: Reader) -> Prepared:
     stack = stack_given(read)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         x, y, z = place.cell(world, source)
         name = name_of(world.grid.get(x, y, z))
         kind = kind_of_block(name)
@@ -328,7 +325,7 @@ def replaceitem_block(read: Reader) -> Prepared:
             raise read.error(f"a {name} has container.0 to container.{NUM_SLOTS_OF[kind] - 1}, got {slot}", slot_column)
 
         def do() -> str:
-            container = containers.at(world, (x, y, z))
+            container = world.container_at((x, y, z))
             if container is not None:
                 container.slots[int(number)] = stack()
             return f"put {said(stack())} into {slot} of {name} at {x} {y} {z}"
@@ -350,5 +347,4 @@ def stack_given(read: Reader) -> Callable[[], Stack | None]:
 
 
 def said(stack: Stack | None) -> str:
-    """How a sentence names a stack."""
     return "nothing" if stack is None else f"{stack.count} {stack.item}"

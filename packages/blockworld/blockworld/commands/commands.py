@@ -29,7 +29,6 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from blockworld.commands import block_commands, entity_commands
 from blockworld.commands.arguments import MAX_LENGTH, PLAYER, CommandError, Reader, Source
@@ -37,9 +36,7 @@ from blockworld.commands.block_commands import Deed, Prepared
 from blockworld.commands.selectors import Selector, position_of, selector
 from blockworld.errors import WorldError, unknown_name
 from blockworld.state import DAY_TICKS
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 __all__ = ["COMMANDS", "RULES", "CommandError", "Result", "rule_value", "run", "run_all"]
 
@@ -125,11 +122,10 @@ class Result:
 
     @property
     def worked(self) -> bool:
-        """Whether there was no error."""
         return self.error is None
 
 
-def run(world: World, text: str) -> str:
+def run(world: WorldState, text: str) -> str:
     """Run one command as the player, where the player is; returns what happened, in a line.
 
     Raises:
@@ -154,7 +150,7 @@ def run(world: World, text: str) -> str:
     return deed()
 
 
-def run_all(world: World, lines: Iterable[str]) -> list[Result]:
+def run_all(world: WorldState, lines: Iterable[str]) -> list[Result]:
     """Run commands in order; one that cannot be is skipped and said so. Empty lines and those with # are left out."""
     results = []
     for number, line in enumerate(lines, 1):
@@ -169,7 +165,6 @@ def run_all(world: World, lines: Iterable[str]) -> list[Result]:
 
 
 def _command(read: Reader) -> Prepared:
-    """Read a command from its name on."""
     while read.peek().isspace():
         read.at += 1
     if read.peek() == "/":
@@ -188,7 +183,7 @@ def _command(read: Reader) -> Prepared:
 
 def _execute(read: Reader) -> Prepared:
     """`execute as|at|positioned ... run <command>`."""
-    steps: list[Callable[[World, Source], list[Source]]] = []
+    steps: list[Callable[[WorldState, Source], list[Source]]] = []
     column = read.column
     while True:
         read.space("as, at, positioned or run")
@@ -203,7 +198,7 @@ def _execute(read: Reader) -> Prepared:
             steps.append(_step(read, word))
     inner = _command(read)
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         sources = [source]
         for step in steps:
             sources = [new for one in sources for new in step(world, one)]
@@ -222,13 +217,13 @@ def _execute(read: Reader) -> Prepared:
     return prepare
 
 
-def _step(read: Reader, word: str) -> Callable[[World, Source], list[Source]]:
+def _step(read: Reader, word: str) -> Callable[[WorldState, Source], list[Source]]:
     """One part of execute: from one source to those it stands for."""
     read.space("whom" if word != "positioned" else "a place, or as")
     if word == "positioned" and read.peek() in "~^-+.0123456789":
         place = read.place()
 
-        def positioned(world: World, source: Source) -> list[Source]:
+        def positioned(world: WorldState, source: Source) -> list[Source]:
             x, y, z = place.point(source)
             return [dataclasses.replace(source, x=x, y=y, z=z)]
 
@@ -240,7 +235,7 @@ def _step(read: Reader, word: str) -> Callable[[World, Source], list[Source]]:
         read.space("whom")
     who = selector(read)
 
-    def moved(world: World, source: Source) -> list[Source]:
+    def moved(world: WorldState, source: Source) -> list[Source]:
         found = who.find(world, source)
         if word == "as":
             return [dataclasses.replace(source, entity=one) for one in found]
@@ -249,7 +244,7 @@ def _step(read: Reader, word: str) -> Callable[[World, Source], list[Source]]:
     return moved
 
 
-def _standing_at(world: World, source: Source, one: int, *, turned: bool) -> Source | None:
+def _standing_at(world: WorldState, source: Source, one: int, *, turned: bool) -> Source | None:
     place = position_of(world, one)
     if place is None:
         return None
@@ -284,7 +279,7 @@ def _time(read: Reader) -> Prepared:
         ticks = round(value * _UNITS[unit])
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         def do() -> str:
             world.time = ((world.time if what == "add" else 0) + ticks) % DAY_TICKS
             return f"it is {world.time} of {DAY_TICKS}"
@@ -294,7 +289,7 @@ def _time(read: Reader) -> Prepared:
     return prepare
 
 
-def _asked_time(world: World, what: str) -> int:
+def _asked_time(world: WorldState, what: str) -> int:
     return {"daytime": world.time, "gametime": world.ticks, "day": world.ticks // DAY_TICKS}[what]
 
 
@@ -307,7 +302,7 @@ def _weather(read: Reader) -> Prepared:
         read.integer("seconds", 0, 1_000_000)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         def do() -> str:
             world.weather = kind
             return f"the weather is {kind} until it is changed"
@@ -325,7 +320,7 @@ def _difficulty(read: Reader) -> Prepared:
         level = read.choice("difficulty", DIFFICULTIES)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         def do() -> str:
             world.difficulty = level or world.difficulty
             return f"the difficulty is {world.difficulty}"
@@ -344,7 +339,7 @@ def _most(rule: str) -> int:
 
 
 def rule_value(rule: str, value: object) -> str:
-    """A game rule's value as `World.rules` keeps it.
+    """A game rule's value as `WorldState.rules` keeps it.
 
     Raises:
         UnknownNameError: If there is no such rule.
@@ -374,7 +369,7 @@ def _gamerule(read: Reader) -> Prepared:
             value = str(read.integer(rule, 0, _most(rule)))
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         def do() -> str:
             if value is None:
                 return f"{rule} is {world.rules.get(rule, RULES[rule])}"
@@ -397,7 +392,7 @@ def _spawn(read: Reader, who: Selector | None) -> Prepared:
             read.angle("an angle", 360)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = who is None or bool(who.find(world, source))
         here = int(source.x // 1), int(source.y // 1), int(source.z // 1)
         spawn = here if place is None else place.cell(world, source)

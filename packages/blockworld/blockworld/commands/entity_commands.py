@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from blockworld.commands.block_commands import Deed, Prepared, said, stack_given
 from blockworld.commands.selectors import ENTITY_TYPES, GAME_MODES, Selector, called, position_of, selector
 from blockworld.entities import items_and_projectiles, mobs
 from blockworld.errors import WorldError
-from blockworld.player import inventory, vitals
+from blockworld.player import vitals
 from blockworld.registry.entity_types import MOBS, NUM_THINGS
 from blockworld.registry.items import item_named, stacks
+from blockworld.slots import inventory
 from blockworld.state import ARMOUR, ENTITY, MAX_MOBS, OFFHAND, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 MAX_STACKS = 100
 """That /give gives at once."""
@@ -73,7 +72,7 @@ def _selected(read: Reader, what: str = "who: @s, @p, @a or @e", **kind: bool) -
     return selector(read, **kind)
 
 
-def _the_player(read: Reader, who: Selector, world: World, source: Source) -> bool:
+def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) -> bool:
     """Whether a selector for players finds the player.
 
     Raises:
@@ -100,7 +99,7 @@ def give(read: Reader) -> Prepared:
         count = read.integer("a count", 1, MAX_STACKS * item.item.stack)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = _the_player(read, who, world, source)
 
         def do() -> str:
@@ -150,7 +149,7 @@ def clear(read: Reader) -> Prepared:
             (stack.tag or {}).get(key) == value for key, value in (tag or {}).items()
         )
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
 
         def do() -> str:
@@ -191,7 +190,7 @@ def replaceitem_entity(read: Reader) -> Prepared:
         if worn != _SLOTS[slot] and not (worn is None and slot == "armor.head"):
             raise read.error(f"{sample.item} is not worn at {slot}", column)
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = _the_player(read, who, world, source)
 
         def do() -> str:
@@ -233,7 +232,7 @@ def summon(read: Reader) -> Prepared:
     except WorldError as error:
         raise read.error(str(error), data_column) from None
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         x, y, z = (source.x, source.y, source.z) if place is None else place.standing(world, source)
         if name in MOBS:
             _make_room(read, world, source, column)
@@ -248,7 +247,7 @@ def summon(read: Reader) -> Prepared:
             if name == "experience_orb":
                 items_and_projectiles.spawn_xp(world, x, y, z, values["points"])
             else:
-                world.spawn_mob(name, x, y, z, **values)
+                mobs.spawn(world, name, x, y, z, **values)
             return f"summoned {name} {where}"
 
         return do
@@ -256,7 +255,7 @@ def summon(read: Reader) -> Prepared:
     return prepare
 
 
-def _make_room(read: Reader, world: World, source: Source, column: int) -> None:
+def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> None:
     """Count a mob to come.
 
     Raises:
@@ -383,7 +382,7 @@ def effect(read: Reader) -> Prepared:
         read.flag("whether to hide particles")
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = _the_player(read, who, world, source)
 
         def do() -> str:
@@ -409,7 +408,7 @@ def _effect_clear(read: Reader) -> Prepared:
         name = read.known("effect", EFFECTS)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = [source.entity] if who is None else who.find(world, source)
 
         def do() -> str:
@@ -456,7 +455,7 @@ def teleport(read: Reader) -> Prepared:
             raise read.error("expected yaw and pitch, or facing", column)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = [source.entity] if who is None else who.find(world, source)
         point = place.standing(world, source)
         look = None if facing is None else facing(world, source)
@@ -492,7 +491,7 @@ def _facing(read: Reader) -> Any:
             read.space("eyes or feet")
             part = read.choice("part", ("eyes", "feet"))
 
-        def of_entity(world: World, source: Source) -> tuple[float, float, float] | None:
+        def of_entity(world: WorldState, source: Source) -> tuple[float, float, float] | None:
             found = whom.find(world, source)
             there = position_of(world, found[0]) if found else None
             if there is None:
@@ -516,7 +515,7 @@ def _towards(point: tuple[float, float, float], look: tuple[float, float, float]
 
 
 def _to_entity(who: Selector | None, goal: Selector) -> Prepared:
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         moved = [source.entity] if who is None else who.find(world, source)
         found = goal.find(world, source)
         point = position_of(world, found[0]) if found else None
@@ -537,7 +536,7 @@ def _wrapped(yaw: float) -> float:
     return (yaw + 180.0) % 360.0 - 180.0
 
 
-def _move(world: World, one: int, point: tuple[float, float, float], angles: Any) -> None:
+def _move(world: WorldState, one: int, point: tuple[float, float, float], angles: Any) -> None:
     """Put an entity somewhere else; it does not fall on from where it was."""
     if one == PLAYER:
         me = world.player
@@ -564,7 +563,7 @@ def kill(read: Reader) -> Prepared:
     who = None if read.done else _selected(read)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = [source.entity] if who is None else who.find(world, source)
 
         def do() -> str:
@@ -580,7 +579,7 @@ def kill(read: Reader) -> Prepared:
     return prepare
 
 
-def _kill(world: World, one: int) -> None:
+def _kill(world: WorldState, one: int) -> None:
     if one == PLAYER:
         if not world.player.dead:
             vitals.die(world)
@@ -589,13 +588,13 @@ def _kill(world: World, one: int) -> None:
     if row is None:
         return
     if world.entities["kind"][row] < NUM_THINGS:
-        items_and_projectiles.remove(world, row)
+        world.remove(row)
         return
     try:
         mobs.kill(world, row)
     except WorldError:  # no room for what it leaves
         if world.row_of(one) == row:
-            items_and_projectiles.remove(world, row)
+            world.remove(row)
 
 
 def experience(read: Reader) -> Prepared:
@@ -613,7 +612,7 @@ def experience(read: Reader) -> Prepared:
         unit = read.choice("unit", ("points", "levels"))
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = _the_player(read, who, world, source)
         most = items_and_projectiles.points_needed(world.player.level) - 1
         if what == "set" and unit == "points" and amount > most:
@@ -639,7 +638,7 @@ def experience(read: Reader) -> Prepared:
     return prepare
 
 
-def _add_points(world: World, points: int) -> None:
+def _add_points(world: WorldState, points: int) -> None:
     """Add points; fewer than none take levels away."""
     if points >= 0:
         items_and_projectiles.gain(world, points)
@@ -653,13 +652,12 @@ def _add_points(world: World, points: int) -> None:
 
 
 def gamemode(read: Reader) -> Prepared:
-    """`gamemode <mode> [player]`."""
     read.space(f"a game mode: {', '.join(GAME_MODES)}")
     mode = read.choice("game mode", GAME_MODES)
     who = None if read.done else _selected(read, players=True)
     read.end()
 
-    def prepare(world: World, source: Source) -> Deed:
+    def prepare(world: WorldState, source: Source) -> Deed:
         found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
 
         def do() -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,9 +12,7 @@ from blockworld.commands.arguments import PLAYER, Reader, Source
 from blockworld.registry.entity_types import HEIGHTS, KINDS, NUM_THINGS, WIDTHS
 from blockworld.registry.facts import table
 from blockworld.state import HALF_WIDTH
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 GAME_MODES = ("survival", "creative", "adventure", "spectator")
 OPTIONS = ("type", "distance", "limit", "sort", "name", "gamemode", "tag", "x", "y", "z", "dx", "dy", "dz")
@@ -55,15 +52,13 @@ class Selector:
 
     @property
     def only_players(self) -> bool:
-        """Whether it can find nobody but the player."""
         return self.letter in "par" or (self.letter == "e" and self.wanted.get("type") == ["player"])
 
     @property
     def at_most_one(self) -> bool:
-        """Whether it can find no two."""
         return self.letter in "spr" or self.limit == 1 or self.only_players
 
-    def find(self, world: World, source: Source) -> list[int]:
+    def find(self, world: WorldState, source: Source) -> list[int]:
         """Ids of those it means, in order; `PLAYER` for the player."""
         x, y, z = (self.origin.get(axis, here) for axis, here in zip("xyz", (source.x, source.y, source.z), strict=True))
         found: list[tuple[float, int]] = []
@@ -78,7 +73,7 @@ class Selector:
             found = [found[index] for index in world.rng.permutation(len(found)).tolist()]
         return [one for _, one in found[: self.limit]]
 
-    def _fits(self, world: World, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]) -> bool:
+    def _fits(self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]) -> bool:
         far = math.dist(place, origin)
         if far < self.least or (self.most is not None and far > self.most):
             return False
@@ -94,7 +89,9 @@ class Selector:
             value in facts[key] for key, values in self.unwanted.items() for value in values
         )
 
-    def _in_box(self, world: World, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]) -> bool:
+    def _in_box(
+        self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]
+    ) -> bool:
         """Whether its body touches the box from the origin to dx, dy, dz and one further, as the game has it."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
         half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
@@ -112,7 +109,7 @@ class Selector:
         return True
 
 
-def _candidates(world: World, letter: str, source: Source) -> list[int]:
+def _candidates(world: WorldState, letter: str, source: Source) -> list[int]:
     if letter == "s":
         return [source.entity]
     if letter != "e":
@@ -123,7 +120,7 @@ def _candidates(world: World, letter: str, source: Source) -> list[int]:
     return player + sorted(int(one) for one in rows["id"][np.flatnonzero(alive)])
 
 
-def position_of(world: World, one: int) -> tuple[float, float, float] | None:
+def position_of(world: WorldState, one: int) -> tuple[float, float, float] | None:
     """Where an entity's feet are; None if it is gone."""
     if one == PLAYER:
         me = world.player
@@ -135,15 +132,14 @@ def position_of(world: World, one: int) -> tuple[float, float, float] | None:
     return float(there["x"]), float(there["y"]), float(there["z"])
 
 
-def type_of(world: World, one: int) -> str:
-    """The game's name of what an entity is."""
+def type_of(world: WorldState, one: int) -> str:
     if one == PLAYER:
         return "player"
     row = world.row_of(one)
     return "" if row is None else _TYPE_OF[KINDS[int(world.entities["kind"][row])]]
 
 
-def called(world: World, ids: list[int]) -> str:
+def called(world: WorldState, ids: list[int]) -> str:
     """How a sentence names some of them: `cow`, `the player`, `3 entities`."""
     if len(ids) != 1:
         return f"{len(ids)} entities"

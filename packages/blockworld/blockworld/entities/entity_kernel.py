@@ -136,7 +136,6 @@ def _near_player(e, player, side, up):  # type: ignore[no-untyped-def]
 
 @_inner
 def _fly(entities, row, e, blocks, player, players, events):  # type: ignore[no-untyped-def]
-    """One tick of what was shot or thrown."""
     kind = e.kind
     if kind == ARROW and e.goal == 1:
         e.goal_ticks += 1

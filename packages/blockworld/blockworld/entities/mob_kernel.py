@@ -414,7 +414,6 @@ def _court(entities, row, e, blocks, half, height, budget, events):  # type: ign
 
 @_inner
 def _follow(e, blocks, tx, ty, tz, half, height, budget, stop, factor):  # type: ignore[no-untyped-def]
-    """Walk after somebody and stop near them."""
     _begin(e, FOLLOW)
     if (tx - e.x) ** 2 + (tz - e.z) ** 2 + (ty - e.y) ** 2 < stop * stop:
         e.goal_x, e.goal_z, e.goal_ticks = e.x, e.z, 0
@@ -481,7 +480,6 @@ def _push_door(e, blocks, events, row):  # type: ignore[no-untyped-def]
 
 @_inner
 def _choose_target(entities, e, blocks, light, player, about, height):  # type: ignore[no-untyped-def]
-    """Whom to fight, looked at twice a second."""
     kind, temper = e.kind, TEMPERS[e.kind]
     sight = SIGHTS[kind]
     eye = e.y + height * 0.85
@@ -791,7 +789,6 @@ def _walk(e, blocks, factor, half, height, draw):  # type: ignore[no-untyped-def
 
 @_inner
 def _suffer(entities, row, e, blocks, light, about, draw, half, height, fell, lava):  # type: ignore[no-untyped-def]
-    """Falls, fire, lava, thorns and daylight."""
     if fell > 0:
         hurt(entities, row, fell, -1, 0.0, 0.0, 0.0)
     harm = touched(blocks, e.x, e.y, e.z, half, height, HARM)

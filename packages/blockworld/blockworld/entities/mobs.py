@@ -10,7 +10,7 @@ animals in `player.animals`, monsters that come by themselves in `spawning`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -40,22 +40,9 @@ from blockworld.registry.entity_types import (
 from blockworld.registry.facts import table
 from blockworld.registry.items import COLOURS
 from blockworld.state import MAX_MOBS, Stack
+from blockworld.world_state import WorldState
 
-if TYPE_CHECKING:
-    from blockworld.world import World
-
-__all__ = [
-    "FLAGS",
-    "HEIGHTS",
-    "KIND",
-    "KINDS",
-    "MOBS",
-    "WIDTHS",
-    "hit",
-    "hit_by_player",
-    "kill",
-    "spawn",
-]
+__all__ = ["FLAGS", "HEIGHTS", "KIND", "KINDS", "MOBS", "WIDTHS", "hit", "hit_by_player", "kill", "spawn"]
 
 _CHICKEN, _CREEPER, _SLIME, _VILLAGER, _WOLF = (KIND[name] for name in ("chicken", "creeper", "slime", "villager", "wolf"))
 _IRON_GOLEM, _SNOW_GOLEM = KIND["iron_golem"], KIND["snow_golem"]
@@ -81,12 +68,12 @@ _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.998
 # Coming into the world
 
 
-def num_mobs(world: World) -> int:
+def num_mobs(world: WorldState) -> int:
     """How many live in the world; `MAX_MOBS` at most."""
     return int((world.entities["kind"] >= NUM_THINGS).sum())
 
 
-def spawn(world: World, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
+def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
     """Let a mob live in the world; returns its id.
 
     Args:
@@ -199,7 +186,6 @@ def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) 
 
 
 def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
-    """(profession, level)."""
     data = nbt.get("VillagerData", {})
     if not isinstance(data, dict):
         raise WorldError(f"VillagerData is {{profession, level, type}}, got {data!r}")
@@ -213,7 +199,7 @@ def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
 
 
 def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """What goes to `World.extras`."""
+    """What goes to `WorldState.extras`."""
     extra: dict[str, Any] = {}
     if nbt.get("CustomName"):
         extra["name"] = str(nbt["CustomName"])
@@ -241,7 +227,7 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 # Blows and death
 
 
-def hit(world: World, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
+def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
     """Take half hearts from a mob, push it along (dx, dz), and let it die of that; False in the safe ticks after a blow.
 
     Args:
@@ -257,7 +243,7 @@ def hit(world: World, row: int, amount: float, by: int, dx: float, dz: float, kn
     return True
 
 
-def hit_by_player(world: World, row: int, damage: float, knock: float = 0.4) -> bool:
+def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4) -> bool:
     """A blow of the player: hurts, pushes away (more while sprinting) and has its consequences; False if it did not count."""
     one, me = world.entities[row], world.player
     if one["kind"] < NUM_THINGS:
@@ -272,7 +258,7 @@ def hit_by_player(world: World, row: int, damage: float, knock: float = 0.4) -> 
     return True
 
 
-def _rouse(world: World, row: int) -> None:
+def _rouse(world: WorldState, row: int) -> None:
     """Who takes the player's blow amiss or joins in: golems of hit villagers, the pack of a wolf, the player's own wolves."""
     rows = world.entities
     one = rows[row]
@@ -289,7 +275,7 @@ def _rouse(world: World, row: int) -> None:
     call_wolves(world, row)
 
 
-def call_wolves(world: World, row: int) -> None:
+def call_wolves(world: WorldState, row: int) -> None:
     """The player's wolves go for a mob, unless it is tame, a creeper or one of them."""
     rows = world.entities
     one = rows[row]
@@ -327,7 +313,7 @@ _WITCH = ("glowstone_dust", "sugar", "redstone", "spider_eye", "glass_bottle", "
 _COOKED = ("beef", "porkchop", "mutton", "chicken", "rabbit")
 
 
-def loot(world: World, row: int, by_player: bool) -> list[Stack]:
+def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
     """What a mob leaves when it dies; the young leave nothing, the burning leave cooked meat."""
     one, rng = world.entities[row], world.rng
     name = KINDS[one["kind"]]
@@ -356,7 +342,7 @@ def described(one: np.void) -> dict[str, Any]:
     return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
 
 
-def kill(world: World, row: int, by: int = -1) -> None:
+def kill(world: WorldState, row: int, by: int = -1) -> None:
     """Let a mob die: what it leaves lies there, the player's kills are counted.
 
     Args:
@@ -364,7 +350,7 @@ def kill(world: World, row: int, by: int = -1) -> None:
     """
     one = world.entities[row]
     if one["kind"] < NUM_THINGS:
-        raise WorldError(f"row {row} is not a mob to kill; things are removed by items_and_projectiles.remove")
+        raise WorldError(f"row {row} is not a mob to kill; things are removed by WorldState.remove")
     kind = int(one["kind"])
     name = KINDS[kind]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
@@ -374,7 +360,7 @@ def kill(world: World, row: int, by: int = -1) -> None:
             world.spawn_item(x, y + 0.3, z, stack, vx=math.cos(turn) * 0.08, vy=0.2, vz=math.sin(turn) * 0.08)
     world.deaths.append(described(one) | {"killer": "player" if by == 0 else "other"})
     size, young, tame = int(one["variant"]), bool(one["age"] < 0), bool(one["flags"] & TAMED)
-    items_and_projectiles.remove(world, row)
+    world.remove(row)
     if by == 0:
         world.player.count("killed", name)
         if not young and not tame:

@@ -59,7 +59,6 @@ DANGER: np.ndarray = per_block(dict.fromkeys(_DANGEROUS, 1), 0, np.bool_)
 
 
 def _doors() -> np.ndarray:
-    """Closed doors that people open by hand."""
     marks = np.zeros(NUM_STATES, np.bool_)
     for block in BLOCKS:
         if block.name.endswith("_door") and block.name != "iron_door":

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
 from blockworld.blocks.growth import sky_darkening
+from blockworld.entities import mobs
 from blockworld.grid.light import OPAQUE
 from blockworld.grid.physics import FLUID_KIND, is_free
 from blockworld.registry.blocks import AIR, BOX_START, BOXES, NUM_BOXES
 from blockworld.registry.entity_types import HEIGHTS, HOSTILE, KIND, KINDS, NUM_THINGS, PERSISTENT, TEMPERS, WIDTHS
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 MOST_HOSTILE = 20
 NEAREST, FARTHEST = 24.0, 64.0
@@ -40,7 +38,7 @@ _HOSTILE: np.ndarray = TEMPERS == HOSTILE
 _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 
 
-def tick(world: World) -> None:
+def tick(world: WorldState) -> None:
     """Let monsters go that are too far off or unwanted, and some come."""
     rows, peaceful = world.entities, world.difficulty == "peaceful"
     number, unwanted = _leaving(rows, np.array([(me.x, me.y, me.z) for me in world.players]), peaceful, _COMES_ALONE, _HOSTILE)
@@ -67,7 +65,7 @@ def tick(world: World) -> None:
         name = _NAMES[bisect_right(_UP_TO, which)]
         kind = KIND[name]
         if is_free(world.grid.blocks, x + 0.5, float(y), z + 0.5, float(WIDTHS[kind]) / 2, float(HEIGHTS[kind])):
-            world.spawn_mob(name, x + 0.5, float(y), z + 0.5)
+            mobs.spawn(world, name, x + 0.5, float(y), z + 0.5)
             number += 1
 
 

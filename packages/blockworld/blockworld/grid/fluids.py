@@ -212,8 +212,30 @@ def _ways(blocks, table, x, y, z, kind):
 
 
 @njit(cache=True)
-def _flow(blocks, table, minds, cells, firsts, stone):
+def _note(blocks, table, minds, changed, due, num_due, minding, num_minding):
+    """Note what is in and around changed cells: fluids, whose turn is to come, and blocks that mind; returns how many mind."""
     sx, sz, sy = blocks.shape
+    for cell in changed:
+        x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
+        for side in range(7):
+            nx = x + (-1 if side == 4 else 1 if side == 5 else 0)
+            nz = z + (-1 if side == 2 else 1 if side == 3 else 0)
+            ny = y + (-1 if side == 0 else 1 if side == 1 else 0)
+            if nx < 0 or nx >= sx or nz < 0 or nz >= sz or ny < 0 or ny >= sy:
+                continue
+            state = blocks[nx, nz, ny]
+            fluid = table[state] & 3
+            if fluid:
+                due[fluid, num_due[fluid]] = nx << 20 | nz << 10 | ny
+                num_due[fluid] += 1
+            if fluid == 2 or minds[state]:
+                minding[num_minding] = nx << 20 | nz << 10 | ny
+                num_minding += 1
+    return num_minding
+
+
+@njit(cache=True)
+def _flow(blocks, table, minds, cells, firsts, stone):
     most = cells.size * 6 + 6
     changed = np.empty(most, np.int32)
     due = np.empty((3, most * 7), np.int32)
@@ -293,23 +315,7 @@ def _flow(blocks, table, minds, cells, firsts, stone):
                         washed[num_washed] = nx << 20 | nz << 10 | y
                         fillings[num_washed] = first + level
                         num_washed += 1
-        for k in range(first_changed, num_changed):
-            cell = changed[k]
-            x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
-            for side in range(7):
-                nx = x + (-1 if side == 4 else 1 if side == 5 else 0)
-                nz = z + (-1 if side == 2 else 1 if side == 3 else 0)
-                ny = y + (-1 if side == 0 else 1 if side == 1 else 0)
-                if nx < 0 or nx >= sx or nz < 0 or nz >= sz or ny < 0 or ny >= sy:
-                    continue
-                state = blocks[nx, nz, ny]
-                fluid = table[state] & 3
-                if fluid:
-                    due[fluid, num_due[fluid]] = nx << 20 | nz << 10 | ny
-                    num_due[fluid] += 1
-                if fluid == 2 or minds[state]:
-                    minding[num_minding] = nx << 20 | nz << 10 | ny
-                    num_minding += 1
+        num_minding = _note(blocks, table, minds, changed[first_changed:num_changed], due, num_due, minding, num_minding)
     return (
         changed[:num_changed],
         due[1, : num_due[1]],

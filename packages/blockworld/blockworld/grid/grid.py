@@ -81,7 +81,6 @@ class Grid:
         return copy
 
     def inside(self, x: int, y: int, z: int) -> bool:
-        """Whether there is such a cell."""
         sx, sy, sz = self.size
         return 0 <= x < sx and 0 <= y < sy and 0 <= z < sz
 
@@ -114,7 +113,7 @@ class Grid:
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
         """Put a state into every cell of a box, both corners included, in any order; returns how many cells changed.
 
-        Light and skip are brought up to date once for the whole box; neighbours are not told (see `World.set_block`).
+        Light and skip are brought up to date once for the whole box; neighbours are not told (see `blocks.updates.set_block`).
 
         Raises:
             WorldError: If the box is not inside the world, or there is no such state.

@@ -77,7 +77,6 @@ def turned(box: Box, facing: str) -> Box:
 
 
 def _attached(name: str, values: Mapping[str, str]) -> Box:
-    """A lever or button on floor, wall or ceiling."""
     high = 6 if name == "lever" else (1 if values["powered"] == "true" else 2)
     half = 4 if name == "lever" else 3
     if values["face"] == "wall":

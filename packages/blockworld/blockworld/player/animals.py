@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from blockworld.player import screens
 from blockworld.player.hands import exchange, use_up, wear
 from blockworld.registry.entity_types import ANGRY, IGNITED, KINDS, LOVE_TICKS, MOBS, NUM_THINGS, SHEARED, SITTING, TAMED
 from blockworld.registry.items import COLOURS, item_named
 from blockworld.state import Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 _TAMING = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _MAX_HEALTH = {"wolf": 20.0}
 """Of the tame."""
 
 
-def interact(world: World, row: int, slot: int) -> bool:
+def interact(world: WorldState, row: int, slot: int) -> bool:
     """Use what the player holds, or the bare hand, on a mob.
 
     Args:
@@ -59,14 +56,13 @@ def interact(world: World, row: int, slot: int) -> bool:
     return False
 
 
-def _done(world: World, what: str, row: int) -> bool:
-    """Count something done to a mob."""
+def _done(world: WorldState, what: str, row: int) -> bool:
     name = KINDS[world.entities["kind"][row]]
     world.player.count(what, name)
     return True
 
 
-def _trade(world: World, row: int) -> bool:
+def _trade(world: WorldState, row: int) -> bool:
     """Open a villager's offers; it stands still and looks at the player."""
     one = world.entities[row]
     entity = int(one["id"])
@@ -76,7 +72,7 @@ def _trade(world: World, row: int) -> bool:
     return _done(world, "talked_to", row)
 
 
-def _name(world: World, row: int, slot: int, stack: Stack) -> bool:
+def _name(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
     assert stack.tag is not None
     world.extras.setdefault(int(world.entities["id"][row]), {})["name"] = str(stack.tag["name"])
     _done(world, "named", row)
@@ -84,7 +80,7 @@ def _name(world: World, row: int, slot: int, stack: Stack) -> bool:
     return True
 
 
-def _shear(world: World, row: int, slot: int) -> bool:
+def _shear(world: WorldState, row: int, slot: int) -> bool:
     """One to three pieces of wool of the sheep's colour."""
     one = world.entities[row]
     if one["flags"] & SHEARED or one["age"] < 0:
@@ -101,7 +97,7 @@ def _shear(world: World, row: int, slot: int) -> bool:
     return True
 
 
-def _dye(world: World, row: int, slot: int, stack: Stack) -> bool:
+def _dye(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
     one = world.entities[row]
     colour = COLOURS.index(stack.item.removesuffix("_dye"))
     if one["variant"] == colour or one["flags"] & SHEARED:
@@ -112,21 +108,21 @@ def _dye(world: World, row: int, slot: int, stack: Stack) -> bool:
     return True
 
 
-def _milk(world: World, row: int, slot: int) -> bool:
+def _milk(world: WorldState, row: int, slot: int) -> bool:
     """A bucket of milk in place of an empty one; what finds no room falls to the ground."""
     _done(world, "milked", row)
     exchange(world, slot, "milk_bucket")
     return True
 
 
-def _ignite(world: World, row: int, slot: int) -> bool:
+def _ignite(world: WorldState, row: int, slot: int) -> bool:
     world.entities["flags"][row] |= IGNITED
     _done(world, "ignited", row)
     wear(world, slot)
     return True
 
 
-def _tame(world: World, row: int, slot: int) -> bool:
+def _tame(world: WorldState, row: int, slot: int) -> bool:
     """One try in three works."""
     one = world.entities[row]
     if one["flags"] & ANGRY:
@@ -141,7 +137,7 @@ def _tame(world: World, row: int, slot: int) -> bool:
     return True
 
 
-def _feed(world: World, row: int, slot: int, stack: Stack) -> bool:
+def _feed(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
     """Heal the tame, make the grown look for a partner, let the young grow by a tenth of the time that is left."""
     one = world.entities[row]
     name = KINDS[one["kind"]]

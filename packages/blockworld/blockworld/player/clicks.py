@@ -6,29 +6,25 @@ Every function either moves stacks or leaves them: none makes or loses an item, 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-from blockworld.player import inventory
-from blockworld.player.inventory import Slots, copied
-from blockworld.player.panels import GRID_WIDTH, NUM_OFFERS_SHOWN, Place
 from blockworld.registry import crafting, smelting, trades
 from blockworld.registry.items import TAGS, item_named
+from blockworld.slots import inventory
+from blockworld.slots.inventory import Slots, copied
+from blockworld.slots.panels import GRID_WIDTH, NUM_OFFERS_SHOWN, Place
+from blockworld.slots.screen import Screen
 from blockworld.state import ARMOUR, OFFHAND, Container, Stack
-
-if TYPE_CHECKING:
-    from blockworld.player.screens import Screen
-    from blockworld.world import World
-
+from blockworld.world_state import WorldState
 
 # What there is.
 
 
-def offers(world: World, screen: Screen) -> list[trades.Offer]:
+def offers(world: WorldState, screen: Screen) -> list[trades.Offer]:
     """What the villager of a screen trades: `world.extras[id]["offers"]`."""
     return world.extras.get(screen.entity, {}).get("offers", [])
 
 
-def result(world: World, screen: Screen) -> Stack | None:
+def result(world: WorldState, screen: Screen) -> Stack | None:
     """What would come out of the grid, stonecutter or trade now; None if nothing."""
     if screen.kind in GRID_WIDTH:
         craft = crafting.match(screen.craft, GRID_WIDTH[screen.kind])
@@ -44,7 +40,7 @@ def result(world: World, screen: Screen) -> Stack | None:
     return None
 
 
-def throw(world: World, stack: Stack) -> None:
+def throw(world: WorldState, stack: Stack) -> None:
     """Throw a stack where the player looks: 0.3 blocks a tick, and up a little; it cannot be picked up for 40 ticks."""
     player = world.player
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
@@ -53,7 +49,7 @@ def throw(world: World, stack: Stack) -> None:
     world.spawn_item(player.x, player.eye_y - 0.3, player.z, stack, vx=vx, vy=vy, vz=vz, delay=40)
 
 
-def give_back(world: World, stack: Stack) -> None:
+def give_back(world: WorldState, stack: Stack) -> None:
     """Put a stack into the player's slots, and throw what does not fit."""
     left = world.give(stack)
     if left is not None:
@@ -63,7 +59,7 @@ def give_back(world: World, stack: Stack) -> None:
 # Clicks and keys.
 
 
-def click(world: World, screen: Screen, *, right: bool = False, quick: bool = False) -> None:
+def click(world: WorldState, screen: Screen, *, right: bool = False, quick: bool = False) -> None:
     """Click where the cursor is, with the left button or the right; `quick` moves the whole slot to the other side."""
     player = world.player
     if screen.hovered is None:
@@ -90,7 +86,7 @@ def click(world: World, screen: Screen, *, right: bool = False, quick: bool = Fa
 # What lies where.
 
 
-def store_of(world: World, screen: Screen, place: Place) -> tuple[Slots, int]:
+def store_of(world: WorldState, screen: Screen, place: Place) -> tuple[Slots, int]:
     """The list of slots a place belongs to, and its number there."""
     if place.owner == "player":
         return world.player.slots, place.index
@@ -100,12 +96,11 @@ def store_of(world: World, screen: Screen, place: Place) -> tuple[Slots, int]:
     return _container(world, screen, half).slots, index
 
 
-def _container(world: World, screen: Screen, half: int = 0) -> Container:
+def _container(world: WorldState, screen: Screen, half: int = 0) -> Container:
     return world.containers[screen.blocks[half]]
 
 
-def _accepts(world: World, screen: Screen, place: Place, stack: Stack) -> bool:
-    """Whether such a stack may be put there."""
+def _accepts(world: WorldState, screen: Screen, place: Place, stack: Stack) -> bool:
     if place.owner == "player":
         return inventory.accepts(world.player.slots, place.index, stack)
     if place.owner == "container":
@@ -119,7 +114,6 @@ def _accepts(world: World, screen: Screen, place: Place, stack: Stack) -> bool:
 
 
 def _limit(place: Place, stack: Stack) -> int:
-    """How many of a stack fit one slot."""
     return 1 if place.owner == "player" and ARMOUR <= place.index < OFFHAND else item_named(stack.item).stack
 
 
@@ -128,7 +122,7 @@ def _less(stack: Stack, number: int) -> Stack | None:
     return copied(stack, stack.count - number) if stack.count > number else None
 
 
-def _click_slot(world: World, screen: Screen, place: Place, *, right: bool) -> None:
+def _click_slot(world: WorldState, screen: Screen, place: Place, *, right: bool) -> None:
     """Left or right click on a slot that keeps things."""
     player = world.player
     store, index = store_of(world, screen, place)
@@ -157,8 +151,7 @@ def _click_slot(world: World, screen: Screen, place: Place, *, right: bool) -> N
         store[index], player.held = held, there
 
 
-def _count_taken(world: World, screen: Screen, place: Place, stack: Stack) -> None:
-    """Count what comes out of a furnace."""
+def _count_taken(world: WorldState, screen: Screen, place: Place, stack: Stack) -> None:
     if place.owner == "container" and screen.kind in smelting.COOK_TICKS and place.index == smelting.OUTPUT and stack.count:
         world.player.count("smelted", stack.item, stack.count)
 
@@ -166,7 +159,7 @@ def _count_taken(world: World, screen: Screen, place: Place, stack: Stack) -> No
 # Results.
 
 
-def _take_result(world: World, screen: Screen) -> None:
+def _take_result(world: WorldState, screen: Screen) -> None:
     """Click on what comes out: it goes onto the cursor if there is room."""
     made, held = result(world, screen), world.player.held
     if made is None:
@@ -177,7 +170,7 @@ def _take_result(world: World, screen: Screen) -> None:
     world.player.held = made if held is None else copied(held, held.count + made.count)
 
 
-def _pay(world: World, screen: Screen) -> None:
+def _pay(world: WorldState, screen: Screen) -> None:
     """Use up what one result costs, and count it. What remains (buckets) stays in its slot, or goes to the player."""
     made = result(world, screen)
     assert made is not None  # the callers asked before
@@ -211,7 +204,7 @@ def cuttings(screen: Screen) -> tuple[Stack, ...]:
     return () if source is None else crafting.STONECUTTING.get(source.item, ())
 
 
-def _choose(world: World, screen: Screen, option: int) -> None:
+def _choose(world: WorldState, screen: Screen, option: int) -> None:
     """Click on an option of a stonecutter, or on an offer, which also lays out what it costs."""
     if screen.kind == "stonecutter":
         source = screen.craft[0]
@@ -232,7 +225,7 @@ def _choose(world: World, screen: Screen, option: int) -> None:
             _fetch(world, screen, index, cost[0])
 
 
-def _fetch(world: World, screen: Screen, target: int, item: str) -> None:
+def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
     """Lay all that is carried of an item, up to a stack, into a place of the trade."""
     carried = world.player.slots
     for index in inventory.CARRIED:
@@ -252,7 +245,7 @@ _BACK = (*reversed(_HOTBAR), *reversed(_MAIN))
 """The order in which results and the contents of chests come to the player: the hotbar from its right end first."""
 
 
-def _quick_move(world: World, screen: Screen, place: Place) -> None:
+def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
     """Move a slot's stack to the other side, as far as there is room."""
     if place.owner == "result":
         _take_all_results(world, screen)
@@ -282,7 +275,7 @@ def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
     return inventory.add(target, stack, places=order)
 
 
-def _ways(world: World, screen: Screen, place: Place, stack: Stack) -> list[tuple[Slots, tuple[int, ...]]]:
+def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list[tuple[Slots, tuple[int, ...]]]:
     """Where a quick-move tries to put a stack: lists of slots, and which of them in which order."""
     carried = world.player.slots
     if place.owner == "container":
@@ -316,7 +309,7 @@ def _ways(world: World, screen: Screen, place: Place, stack: Stack) -> list[tupl
     return [(carried, across)]
 
 
-def _take_all_results(world: World, screen: Screen) -> None:
+def _take_all_results(world: WorldState, screen: Screen) -> None:
     """Make the same thing as often as possible, into the player's slots."""
     first = made = result(world, screen)
     while made is not None and first is not None and made.same_kind(first):
@@ -329,7 +322,7 @@ def _take_all_results(world: World, screen: Screen) -> None:
         made = result(world, screen)
 
 
-def exchange(world: World, screen: Screen, other: int) -> None:
+def exchange(world: WorldState, screen: Screen, other: int) -> None:
     """Exchange the slot under the cursor with a slot of the hotbar or the other hand."""
     if screen.hovered is None:
         return
@@ -360,7 +353,7 @@ def exchange(world: World, screen: Screen, other: int) -> None:
             store[index], carried[other] = mine, there
 
 
-def throw_hovered(world: World, screen: Screen, *, whole: bool) -> None:
+def throw_hovered(world: WorldState, screen: Screen, *, whole: bool) -> None:
     """Throw one (or all) of the slot under the cursor; of a result what one crafting makes."""
     if screen.hovered is None:
         return

@@ -5,17 +5,13 @@ All by the slot the thing lies in. Creative players keep what they have as it is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from blockworld.player import inventory
 from blockworld.registry.tools import enchantment
+from blockworld.slots import inventory
 from blockworld.state import Player, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 
-def use_up(world: World, slot: int, number: int = 1) -> None:
+def use_up(world: WorldState, slot: int, number: int = 1) -> None:
     """Take some from a slot; nothing in creative mode."""
     stack = world.player.slots[slot]
     if stack is None or world.player.game_mode == "creative":
@@ -25,7 +21,7 @@ def use_up(world: World, slot: int, number: int = 1) -> None:
         world.player.slots[slot] = None
 
 
-def exchange(world: World, slot: int, item: str) -> None:
+def exchange(world: WorldState, slot: int, item: str) -> None:
     """Turn one of a slot into something else, as a bucket that is filled; what finds no room falls to the ground."""
     player = world.player
     if player.game_mode == "creative":
@@ -40,7 +36,7 @@ def exchange(world: World, slot: int, item: str) -> None:
         world.spawn_item(player.x, player.eye_y - 0.3, player.z, left)
 
 
-def wear(world: World, slot: int, uses: int = 1) -> None:
+def wear(world: WorldState, slot: int, uses: int = 1) -> None:
     """Wear what is in a slot, and count it when it breaks; unbreaking spares it at times."""
     player = world.player
     stack = player.slots[slot]

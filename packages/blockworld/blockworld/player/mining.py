@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
 
-from blockworld.blocks.breaking import break_block
+from blockworld.blocks.updates import break_block, set_block
 from blockworld.entities import items_and_projectiles, mobs
 from blockworld.grid import physics
 from blockworld.player import hands, vitals
@@ -19,9 +18,7 @@ from blockworld.registry.entity_types import HEIGHTS, KINDS, NUM_THINGS, WIDTHS
 from blockworld.registry.items import copied, item_named
 from blockworld.registry.tools import can_harvest, enchantment, speed_on
 from blockworld.state import ATTACK_REACH, HALF_WIDTH, REACH, Action, Position, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 PAUSE_TICKS = 6
 """Between the end of one block and the start of the next while the key stays down."""
@@ -48,7 +45,7 @@ Target = tuple[int, int, int, int, float, float, float]
 """A block in reach: x, y, z, face, and the point on it."""
 
 
-def target(world: World, *, sources: bool = False) -> Target | None:
+def target(world: WorldState, *, sources: bool = False) -> Target | None:
     """The block in reach that the player looks at; None if there is none, or it is not any more what the player sees."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
@@ -88,7 +85,7 @@ def _near(those, x, z):
     return near[:found]
 
 
-def mob_in_front(world: World, reach: float = ATTACK_REACH) -> int | None:
+def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
     """Row of the nearest mob that the player looks at, if no block is before it; None if there is none."""
     player, those = world.player, world.entities
     rows = _near(those, player.x, player.z).tolist()
@@ -109,7 +106,7 @@ def mob_in_front(world: World, reach: float = ATTACK_REACH) -> int | None:
     return found
 
 
-def player_in_front(world: World, reach: float = ATTACK_REACH) -> int | None:
+def player_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
     """Seat of the nearest other player that the player looks at, if no block or mob is before it; None if there is none."""
     if len(world.players) == 1:
         return None
@@ -130,7 +127,7 @@ def player_in_front(world: World, reach: float = ATTACK_REACH) -> int | None:
     return found
 
 
-def attack(world: World, action: Action) -> None:
+def attack(world: WorldState, action: Action) -> None:
     """One tick of the attack key: called every tick, with the key down or not.
 
     A mob in front is hit when the key goes down, not while it stays so. A block is worn down tick by tick, and whole again when
@@ -158,7 +155,7 @@ def attack(world: World, action: Action) -> None:
     _mine(world, fresh)
 
 
-def _hit(world: World, row: int | None, seat: int | None) -> None:
+def _hit(world: WorldState, row: int | None, seat: int | None) -> None:
     """Hit a mob, or the player of a seat: all of the weapon's damage only if enough time went by since the last blow."""
     player = world.player
     tool = player.in_hand
@@ -179,7 +176,7 @@ def _hit(world: World, row: int | None, seat: int | None) -> None:
     else:
         assert seat is not None
         with world.acting(seat) as other:
-            world.hurt_player(damage, "player", knock_x=other.x - player.x, knock_z=other.z - player.z)
+            vitals.hurt(world, damage, "player", knock_x=other.x - player.x, knock_z=other.z - player.z)
     if player.sprinting:
         player.sprinting = False
         player.vx, player.vz = player.vx * 0.6, player.vz * 0.6
@@ -193,7 +190,7 @@ def _wear(tool: Stack | None) -> tuple[int, int]:
     return _WEAR.get(item_named(tool.item).kind or tool.item, (0, 0))
 
 
-def progress(world: World, state: int) -> float:
+def progress(world: WorldState, state: int) -> float:
     """How much of a block one tick of mining takes away, with what the player holds and where it stands; 1: at once."""
     player, block = world.player, block_of(state)
     if block.hardness is None:
@@ -217,13 +214,13 @@ def progress(world: World, state: int) -> float:
     return speed / block.hardness / (30 if can_harvest(block, tool) else 100)
 
 
-def break_ticks(world: World, state: int) -> int | None:
+def break_ticks(world: WorldState, state: int) -> int | None:
     """Ticks that the player would take to mine a block, standing as it does; None if it never would."""
     share = progress(world, state)
     return None if share <= 0 else 1 if share >= 1 else math.ceil(1 / share - 1e-9)
 
 
-def _mine(world: World, fresh: bool) -> None:
+def _mine(world: WorldState, fresh: bool) -> None:
     player = world.player
     found = target(world)
     if found is None:
@@ -237,7 +234,7 @@ def _mine(world: World, fresh: bool) -> None:
     # Fire is put out by a blow to what burns.
     dx, dy, dz = physics.NORMALS[face]
     if fresh and name_of(world.grid.get(x + dx, y + dy, z + dz)) in ("fire", "soul_fire"):
-        world.set_block(x + dx, y + dy, z + dz, AIR)
+        set_block(world, x + dx, y + dy, z + dz, AIR)
         return
     if player.attack_delay:
         player.mining = None

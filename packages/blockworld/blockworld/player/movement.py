@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -18,9 +18,7 @@ from blockworld.grid import physics
 from blockworld.player import vitals
 from blockworld.registry.blocks import name_of, per_block, properties_of
 from blockworld.state import HALF_WIDTH, HEIGHT, Action, Player
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 _immersion = cast("Callable[..., tuple[float, float, float, float, int]]", physics.immersion)
 """A kernel, whose floats type checkers take for arrays as well."""
@@ -31,15 +29,7 @@ _FRICTION = per_block(
 _SLOWING = per_block({"soul_sand": 0.4, "honey_block": 0.4}, 1.0, np.float64)
 _CLIMBABLE = per_block(
     dict.fromkeys(
-        (
-            "ladder",
-            "vine",
-            "scaffolding",
-            "weeping_vines",
-            "weeping_vines_plant",
-            "twisting_vines",
-            "twisting_vines_plant",
-        ),
+        ("ladder", "vine", "scaffolding", "weeping_vines", "weeping_vines_plant", "twisting_vines", "twisting_vines_plant"),
         True,
     ),
     False,
@@ -61,7 +51,7 @@ def direction(player: Player) -> tuple[float, float, float]:
     return -math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch)
 
 
-def move(world: World, action: Action) -> None:
+def move(world: WorldState, action: Action) -> None:
     """One tick of looking and moving by the keys of `action`; the dead and the sleeping stay where they are."""
     player, blocks = world.player, world.grid.blocks
     if player.dead:
@@ -101,7 +91,7 @@ def move(world: World, action: Action) -> None:
     _tire(player, before)
 
 
-def _sneak(world: World, action: Action) -> None:
+def _sneak(world: WorldState, action: Action) -> None:
     """Go down while the key is held, and stay down under what is too low to stand up."""
     player = world.player
     if action.sneak:
@@ -110,7 +100,7 @@ def _sneak(world: World, action: Action) -> None:
         player.sneaking = not physics.is_free(world.grid.blocks, player.x, player.y, player.z, HALF_WIDTH, HEIGHT)
 
 
-def _sprint(world: World, action: Action, forward: float) -> None:
+def _sprint(world: WorldState, action: Action, forward: float) -> None:
     """Start and stop sprinting: it takes the key, a step forward, and food; a wall ends it."""
     player = world.player
     able = forward >= 0.8 and player.food > 6 and "blindness" not in player.effects
@@ -122,7 +112,7 @@ def _sprint(world: World, action: Action, forward: float) -> None:
         player.sprinting = True
 
 
-def _jump(world: World, action: Action, water: float, lava: float) -> None:
+def _jump(world: WorldState, action: Action, water: float, lava: float) -> None:
     player = world.player
     player.jump_delay = max(0, player.jump_delay - 1)
     if not action.jump:
@@ -161,7 +151,6 @@ def _push(player: Player, forward: float, strafe: float, by: float) -> None:
 
 
 def _carry(player: Player, fx: float, fy: float, fz: float, cells: int, by: float) -> None:
-    """Drift with a current."""
     length = math.sqrt(fx * fx + fy * fy + fz * fz)
     if not cells or length == 0:
         return
@@ -171,13 +160,13 @@ def _carry(player: Player, fx: float, fy: float, fz: float, cells: int, by: floa
     player.vx, player.vy, player.vz = player.vx + fx * scale, player.vy + fy * scale, player.vz + fz * scale
 
 
-def _at(world: World, below: float) -> int:
+def _at(world: WorldState, below: float) -> int:
     """State of the cell the feet are in, or a bit below them."""
     player = world.player
     return world.grid.get(math.floor(player.x), math.floor(player.y - below), math.floor(player.z))
 
 
-def on_climbable(world: World) -> bool:
+def on_climbable(world: WorldState) -> bool:
     """Whether the feet are in a ladder, vine or scaffolding, or in an open trapdoor that goes on a ladder."""
     state = _at(world, 0.0)
     if _CLIMBABLE[state]:
@@ -188,8 +177,7 @@ def on_climbable(world: World) -> bool:
     return False
 
 
-def _walk(world: World, action: Action, forward: float, strafe: float) -> None:
-    """On the ground, in the air, or on a ladder."""
+def _walk(world: WorldState, action: Action, forward: float, strafe: float) -> None:
     player = world.player
     friction = float(_FRICTION[_at(world, 0.5000001)])
     drag = friction * 0.91 if player.on_ground else 0.91
@@ -234,7 +222,7 @@ def _sink(player: Player, gravity: float, falling: bool) -> None:
         player.vy -= gravity / 16
 
 
-def _swim(world: World, action: Action, forward: float, strafe: float) -> None:
+def _swim(world: WorldState, action: Action, forward: float, strafe: float) -> None:
     player = world.player
     if player.sprinting:
         up = direction(player)[1]
@@ -253,8 +241,7 @@ def _swim(world: World, action: Action, forward: float, strafe: float) -> None:
     _climb_out(world, from_y)
 
 
-def _wade(world: World, forward: float, strafe: float, depth: float) -> None:
-    """Through lava."""
+def _wade(world: WorldState, forward: float, strafe: float, depth: float) -> None:
     player = world.player
     from_y, falling = player.y, player.vy <= 0
     gravity = _gravity(player, falling)
@@ -270,7 +257,7 @@ def _wade(world: World, forward: float, strafe: float, depth: float) -> None:
     _climb_out(world, from_y)
 
 
-def _climb_out(world: World, from_y: float) -> None:
+def _climb_out(world: WorldState, from_y: float) -> None:
     """At the edge of a liquid, jump onto the land."""
     player, blocks = world.player, world.grid.blocks
     if not player.hit_wall:
@@ -283,7 +270,7 @@ def _climb_out(world: World, from_y: float) -> None:
         player.vy = 0.3
 
 
-def _hold_edge(world: World, dx: float, dz: float) -> tuple[float, float]:
+def _hold_edge(world: WorldState, dx: float, dz: float) -> tuple[float, float]:
     """Shorten a sneaking step so that there is still ground under the body (0.6 down at most)."""
     player, blocks = world.player, world.grid.blocks
 
@@ -304,7 +291,7 @@ def _hold_edge(world: World, dx: float, dz: float) -> tuple[float, float]:
     return dx, dz
 
 
-def _slide(world: World, action: Action) -> None:
+def _slide(world: WorldState, action: Action) -> None:
     """Move by the speed through the blocks; what is hit takes the speed along it; landing hurts."""
     player, blocks = world.player, world.grid.blocks
     tall = player.height
@@ -353,7 +340,7 @@ def _slide(world: World, action: Action) -> None:
     player.vx, player.vz = player.vx * slowing, player.vz * slowing
 
 
-def _land(world: World, moved_y: float, below: int) -> None:
+def _land(world: WorldState, moved_y: float, below: int) -> None:
     """Count the fall; at its end it hurts: half a heart for each block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
     player = world.player
     if moved_y < 0 and not player.on_ground:
@@ -373,7 +360,7 @@ def _land(world: World, moved_y: float, below: int) -> None:
     # Less a millionth: a drop of exactly 4 is summed from many floats.
     damage = math.ceil((distance - 3 - vitals.strength(player, "jump_boost")) * share - 1e-6)
     if damage > 0:
-        world.hurt_player(float(damage), "fall")
+        vitals.hurt(world, float(damage), "fall")
 
 
 def _tire(player: Player, before: tuple[float, float, float]) -> None:

@@ -6,29 +6,27 @@ hand holds; first the main hand, then the other. Held down, the key works every 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from blockworld.blocks.orientation import CLOCKWISE, STEPS, TALL, double_slab, grows, is_replaceable, placement_state
+from blockworld.blocks.updates import set_block
 from blockworld.grid import physics
-from blockworld.player import inventory, mining, using
+from blockworld.player import mining, using
 from blockworld.player.hands import use_up
 from blockworld.player.touching import touch
 from blockworld.registry.blocks import AIR, BOX_START, BOXES, NUM_BOXES, change, name_of, properties_of, state_of
 from blockworld.registry.entity_types import NUM_THINGS
 from blockworld.registry.items import item_of_block
+from blockworld.slots import inventory
 from blockworld.state import HALF_WIDTH, OFFHAND, Action, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 __all__ = ["pick_item", "place", "placement_state", "use"]
 
 REPEAT_TICKS = 4
 
 
-def use(world: World, action: Action) -> None:
+def use(world: WorldState, action: Action) -> None:
     """One tick of the use key: called every tick, with the key down or not."""
     player = world.player
     player.use_delay = max(0, player.use_delay - 1)
@@ -52,7 +50,7 @@ def use(world: World, action: Action) -> None:
             return
 
 
-def _go_on(world: World, action: Action) -> None:
+def _go_on(world: WorldState, action: Action) -> None:
     """Eat or draw on while the key is down; let an arrow go when it comes up."""
     player = world.player
     if player.drawing:
@@ -76,7 +74,7 @@ def _go_on(world: World, action: Action) -> None:
     player.eating = 0
 
 
-def _use_hand(world: World, slot: int, fresh: bool) -> bool:
+def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
     player = world.player
     row = mining.mob_in_front(world)
     if row is not None:
@@ -96,7 +94,7 @@ def _use_hand(world: World, slot: int, fresh: bool) -> bool:
     return using.in_air(world, slot, fresh)
 
 
-def place(world: World, slot: int, found: mining.Target) -> bool:
+def place(world: WorldState, slot: int, found: mining.Target) -> bool:
     """Place the block of a slot at the face of another; False, and nothing happens, if it cannot be there."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
@@ -140,31 +138,31 @@ def place(world: World, slot: int, found: mining.Target) -> bool:
     else:
         if name_of(here) in TALL:
             mining.break_block(world, x, y, z, None, False)
-        world.set_block(x, y, z, made)
+        set_block(world, x, y, z, made)
         partner = _new_partner(world, x, y, z, made)
         if partner is not None:
-            world.set_block(*partner[0], partner[1])
+            set_block(world, *partner[0], partner[1])
     player.count("used", stack.item)
     player.count("placed", stack.item)
     use_up(world, slot)
     return True
 
 
-def _place_on_water(world: World, slot: int) -> bool:
+def _place_on_water(world: WorldState, slot: int) -> bool:
     found = mining.target(world, sources=True)
     if found is None or name_of(world.grid.get(*found[:3])) not in ("water", "ice"):
         return False
     x, y, z = found[0], found[1] + 1, found[2]
     if not world.grid.inside(x, y, z) or world.grid.get(x, y, z) != AIR:
         return False
-    world.set_block(x, y, z, state_of("lily_pad"))
+    set_block(world, x, y, z, state_of("lily_pad"))
     world.player.count("used", "lily_pad")
     world.player.count("placed", "lily_pad")
     use_up(world, slot)
     return True
 
 
-def _in_the_way(world: World, x: int, y: int, z: int, state: int) -> bool:
+def _in_the_way(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     """Whether a player or a mob is where the block would be."""
     if not NUM_BOXES[state]:
         return False
@@ -183,7 +181,7 @@ def _in_the_way(world: World, x: int, y: int, z: int, state: int) -> bool:
     return False
 
 
-def _new_partner(world: World, x: int, y: int, z: int, state: int) -> tuple[tuple[int, int, int], int] | None:
+def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple[tuple[int, int, int], int] | None:
     """The single chest that becomes the other half of a new one."""
     if name_of(state) not in ("chest", "trapped_chest"):
         return None
@@ -198,7 +196,7 @@ def _new_partner(world: World, x: int, y: int, z: int, state: int) -> tuple[tupl
     return cell, change(other, type="right" if values["type"] == "left" else "left")
 
 
-def pick_item(world: World) -> None:
+def pick_item(world: WorldState) -> None:
     """Take the block that is looked at into the hand: from the hotbar, else from the other slots, in creative from nowhere."""
     player, found = world.player, mining.target(world)
     if found is None:

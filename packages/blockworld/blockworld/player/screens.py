@@ -20,22 +20,20 @@ stands and other blocks that need more than slots have no screen: `open_block` r
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from blockworld.blocks.halves import chest_halves
 from blockworld.errors import WorldError, unknown_name
-from blockworld.player import clicks, inventory
-from blockworld.player.inventory import Slots
-from blockworld.player.panels import FRAME, KINDS, Panel, Place, panel
-from blockworld.registry import containers, trades
+from blockworld.player import clicks
+from blockworld.registry import trades
 from blockworld.registry.blocks import name_of
+from blockworld.registry.containers import kind_of_block
+from blockworld.slots.panels import FRAME, KINDS, Place, panel
+from blockworld.slots.screen import Screen
 from blockworld.state import OFFHAND, Action, Position, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 PIXELS_PER_DEGREE = 2400 / 360
 """Of camera action, as MineRL 1.0 has it."""
@@ -51,89 +49,12 @@ class Turn(NamedTuple):
     pitch: float
 
 
-@dataclass
-class Screen:
-    """An open screen.
-
-    Attributes:
-        kind: One of `KINDS`.
-        position: Of its block; None of the player's own and of a villager.
-        entity: Id of the villager; -1 without.
-        blocks: All blocks whose slots are shown: two of a large chest.
-        x, y: The cursor, GUI pixels from the upper left of the panel.
-        craft: What lies in the grid, the stonecutter or the trade.
-        choice: The chosen option of a stonecutter, or offer; -1 for none.
-        chosen_for: The stone that lay in the stonecutter then; with another one the choice is void.
-        scroll: The first offer shown.
-        before: Keys that were down in the tick before.
-    """
-
-    kind: str
-    position: Position | None = None
-    entity: int = -1
-    blocks: list[Position] = field(default_factory=list)
-    x: float = 88.0
-    y: float = 83.0
-    craft: Slots = field(default_factory=list)
-    choice: int = -1
-    chosen_for: str = ""
-    scroll: int = 0
-    before: list[str] = field(default_factory=list)
-
-    @property
-    def panel(self) -> Panel:
-        """Its size and places."""
-        return panel(self.kind)
-
-    @property
-    def corner(self) -> tuple[int, int]:
-        """Where the panel's upper left lies in the frame, GUI pixels."""
-        return (FRAME[0] - self.panel.width) // 2, (FRAME[1] - self.panel.height) // 2
-
-    @property
-    def hovered(self) -> int | None:
-        """The place under the cursor, by its number in `slots`."""
-        return slot_at(self, self.x, self.y)
-
-    def state(self) -> dict[str, Any]:
-        """JSON values from which `load` makes the screen again."""
-        return asdict(self) | {"craft": inventory.dump(self.craft)}
-
-    @classmethod
-    def load(cls, state: Mapping[str, Any]) -> Screen:
-        """The inverse of `state`.
-
-        Raises:
-            UnknownNameError: If there is no such kind of screen.
-            WorldError: If the state is of something else.
-        """
-        if state.get("kind") not in KINDS:
-            raise unknown_name("screen", str(state.get("kind"))[:100], KINDS)
-        fields = dict(state)
-        try:
-            fields["craft"] = inventory.load(fields["craft"])
-            fields["blocks"] = [(int(x), int(y), int(z)) for x, y, z in fields["blocks"]]
-            fields["position"] = None if fields["position"] is None else tuple(fields["position"])
-            return cls(**fields)
-        except (KeyError, TypeError, ValueError) as error:
-            raise WorldError(f"not the state of a screen ({error}); give what Screen.state() returned") from None
-
-
 # What the renderer and scripted agents ask.
 
 
 def slots(screen: Screen) -> tuple[Place, ...]:
     """All places of a screen; their order numbers them."""
     return screen.panel.places
-
-
-def slot_at(screen: Screen, x: float, y: float) -> int | None:
-    """The place at a point, by its number in `slots`; None if there is none."""
-    for number, place in enumerate(screen.panel.places):
-        border = 1 if (place.width, place.height) == (16, 16) else 0
-        if -border <= x - place.x < place.width + border and -border <= y - place.y < place.height + border:
-            return number
-    return None
 
 
 def find(screen: Screen, owner: str, index: int = 0) -> int:
@@ -190,7 +111,7 @@ def path_to(screen: Screen, slot: int) -> Turn:
     return Turn(dx / PIXELS_PER_DEGREE, dy / PIXELS_PER_DEGREE)
 
 
-def stack_in(world: World, screen: Screen, slot: int) -> Stack | None:
+def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
     """What a place shows: its stack, what would come out, or what an option makes; None if it is empty."""
     place = screen.panel.places[slot]
     if place.owner == "result":
@@ -214,10 +135,10 @@ def stack_in(world: World, screen: Screen, slot: int) -> Stack | None:
 
 def screen_of_block(name: str) -> str | None:
     """The kind of screen that using a block opens; None if it has none."""
-    return name if name in ("crafting_table", "stonecutter") else containers.kind_of_block(name)
+    return name if name in ("crafting_table", "stonecutter") else kind_of_block(name)
 
 
-def open_block(world: World, position: Position) -> bool:
+def open_block(world: WorldState, position: Position) -> bool:
     """Open the screen of the block at a position; False, and nothing happens, if it has none."""
     kind = screen_of_block(name_of(world.grid.get(*position)))
     if kind is not None:
@@ -225,7 +146,7 @@ def open_block(world: World, position: Position) -> bool:
     return kind is not None
 
 
-def open(world: World, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
+def open(world: WorldState, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
     """Open a screen; one that is open is closed first.
 
     The keys of the action that opened it count as held, so that they do not click too.
@@ -249,9 +170,9 @@ def open(world: World, kind: str, position: Position | None = None, *, entity: i
         wanted = "chest" if kind == "large_chest" else kind
         if position is None or screen_of_block(name_of(world.grid.get(*position))) != wanted:
             raise WorldError(f"there is no {kind} at {position} to open")
-        blocks = list(containers.halves(world, position))
+        blocks = list(chest_halves(world, position))
         for half in blocks:
-            containers.at(world, half)
+            world.container_at(half)
         if kind in ("chest", "large_chest"):
             kind = "large_chest" if len(blocks) == 2 else "chest"
     if world.screen is not None:
@@ -264,7 +185,7 @@ def open(world: World, kind: str, position: Position | None = None, *, entity: i
     return screen
 
 
-def close(world: World) -> None:
+def close(world: WorldState) -> None:
     """Close the open screen, if there is one; what lay in it loose goes to the player, else to the ground."""
     screen = world.screen
     if screen is None:
@@ -280,12 +201,11 @@ def close(world: World) -> None:
 
 
 def keys_down(action: Action) -> list[str]:
-    """Names of the keys an action holds."""
     down = [name for name in Action._fields[:-2] if name != "hotbar" and getattr(action, name)]
     return [*down, f"hotbar.{action.hotbar}"] if action.hotbar else down
 
 
-def step(world: World, action: Action) -> bool:
+def step(world: WorldState, action: Action) -> bool:
     """Let an action work on the open screen, if there is one.
 
     Returns:
@@ -321,7 +241,7 @@ def step(world: World, action: Action) -> bool:
     return True
 
 
-def _still_there(world: World, screen: Screen) -> bool:
+def _still_there(world: WorldState, screen: Screen) -> bool:
     """Whether the player lives, and the block or villager is where it was, in reach."""
     player = world.player
     if player.dead:

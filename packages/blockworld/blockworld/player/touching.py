@@ -5,18 +5,16 @@ Rules of Minecraft 1.16. Redstone is not simulated: levers and buttons only chan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from blockworld.blocks.breaking import other_half
+from blockworld.blocks.halves import other_half
 from blockworld.blocks.orientation import OPPOSITE, facing
-from blockworld.player import inventory, screens
+from blockworld.blocks.updates import set_block
+from blockworld.player import screens
 from blockworld.player.hands import exchange, use_up
 from blockworld.registry.blocks import BY_NAME, change, name_of, properties_of, state_of
 from blockworld.registry.items import item_named
+from blockworld.slots import inventory
 from blockworld.state import Container, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 NIGHT = range(12542, 23460)
 """Times of day at which one can sleep."""
@@ -48,7 +46,7 @@ def compost_chance(item: str) -> float:
     return 0.65 if item.endswith("_tulip") else 0.0
 
 
-def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
+def touch(world: WorldState, x: int, y: int, z: int, slot: int) -> bool:
     """Use a block; False if it does nothing, so that what is held may be used on it instead.
 
     Args:
@@ -60,10 +58,10 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
     if name.endswith(("_door", "_trapdoor", "_fence_gate")):
         return _open(world, x, y, z, state)
     if name == "lever":
-        world.set_block(x, y, z, change(state, powered="false" if values["powered"] == "true" else "true"))
+        set_block(world, x, y, z, change(state, powered="false" if values["powered"] == "true" else "true"))
         return True
     if name.endswith("_button"):
-        world.set_block(x, y, z, change(state, powered="true"))
+        set_block(world, x, y, z, change(state, powered="true"))
         return True
     if name.endswith("_bed"):
         return _sleep(world, x, y, z, state)
@@ -71,7 +69,7 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
         return _eat_cake(world, x, y, z, state)
     if name == "note_block":
         note = (int(values["note"]) + 1) % 25
-        world.set_block(x, y, z, change(state, note=str(note)))
+        set_block(world, x, y, z, change(state, note=str(note)))
         return True
     if name == "jukebox":
         return _jukebox(world, x, y, z, state, slot)
@@ -83,24 +81,24 @@ def touch(world: World, x: int, y: int, z: int, slot: int) -> bool:
         return _pot(world, x, y, z, name, slot)
     if name == "sweet_berry_bush" and int(values["age"]) > 1 and (stack is None or stack.item != "bone_meal"):
         number = int(world.rng.integers(1, 3)) + (values["age"] == "3")
-        world.set_block(x, y, z, change(state, age="1"))
+        set_block(world, x, y, z, change(state, age="1"))
         world.spawn_item(x + 0.5, y + 0.5, z + 0.5, Stack("sweet_berries", number))
         return True
     if name == "repeater":
-        world.set_block(x, y, z, change(state, delay=str(int(values["delay"]) % 4 + 1)))
+        set_block(world, x, y, z, change(state, delay=str(int(values["delay"]) % 4 + 1)))
         return True
     if name == "comparator":
-        world.set_block(x, y, z, change(state, mode="compare" if values["mode"] == "subtract" else "subtract"))
+        set_block(world, x, y, z, change(state, mode="compare" if values["mode"] == "subtract" else "subtract"))
         return True
     if name == "daylight_detector":
-        world.set_block(x, y, z, change(state, inverted="false" if values["inverted"] == "true" else "true"))
+        set_block(world, x, y, z, change(state, inverted="false" if values["inverted"] == "true" else "true"))
         return True
     if name in _WITHOUT_SCREEN:
         return True
     return screens.open_block(world, (x, y, z))
 
 
-def _open(world: World, x: int, y: int, z: int, state: int) -> bool:
+def _open(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     name, values = name_of(state), properties_of(state)
     if name.startswith("iron_"):
         return False
@@ -113,11 +111,11 @@ def _open(world: World, x: int, y: int, z: int, state: int) -> bool:
     other = other_half(world, x, y, z)
     if other is not None:
         world.grid.set(*other, change(world.grid.get(*other), open=opened))
-    world.set_block(x, y, z, after)
+    set_block(world, x, y, z, after)
     return True
 
 
-def _sleep(world: World, x: int, y: int, z: int, state: int) -> bool:
+def _sleep(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     """Remember the bed; sleep in it at night."""
     player = world.player
     player.bed = (x, y, z)
@@ -131,77 +129,77 @@ def _sleep(world: World, x: int, y: int, z: int, state: int) -> bool:
     return True
 
 
-def _eat_cake(world: World, x: int, y: int, z: int, state: int) -> bool:
+def _eat_cake(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
     player = world.player
     if player.food >= 20 and player.game_mode != "creative":
         return False
     player.food = min(20, player.food + 2)
     player.saturation = min(float(player.food), player.saturation + 0.4)
     bites = int(properties_of(state)["bites"])
-    world.set_block(x, y, z, change(state, bites=str(bites + 1)) if bites < 6 else 0)
+    set_block(world, x, y, z, change(state, bites=str(bites + 1)) if bites < 6 else 0)
     player.count("eaten", "cake")
     return True
 
 
-def _jukebox(world: World, x: int, y: int, z: int, state: int, slot: int) -> bool:
+def _jukebox(world: WorldState, x: int, y: int, z: int, state: int, slot: int) -> bool:
     stack = world.player.slots[slot]
     if properties_of(state)["has_record"] == "true":
         inside = world.containers.pop((x, y, z), None)
         for disc in inside.slots if inside else ():
             if disc is not None:
                 world.spawn_item(x + 0.5, y + 1.1, z + 0.5, disc)
-        world.set_block(x, y, z, change(state, has_record="false"))
+        set_block(world, x, y, z, change(state, has_record="false"))
         return True
     if stack is None or not stack.item.startswith("music_disc_"):
         return False
     world.containers[(x, y, z)] = Container("jukebox", [inventory.copied(stack, 1)])
-    world.set_block(x, y, z, change(state, has_record="true"))
+    set_block(world, x, y, z, change(state, has_record="true"))
     use_up(world, slot)
     return True
 
 
-def _compost(world: World, x: int, y: int, z: int, state: int, slot: int) -> bool:
+def _compost(world: WorldState, x: int, y: int, z: int, state: int, slot: int) -> bool:
     level, stack = int(properties_of(state)["level"]), world.player.slots[slot]
     if level == 8:
         world.spawn_item(x + 0.5, y + 1.1, z + 0.5, Stack("bone_meal"))
-        world.set_block(x, y, z, change(state, level="0"))
+        set_block(world, x, y, z, change(state, level="0"))
         return True
     chance = 0.0 if stack is None else compost_chance(stack.item)
     if not chance:
         return False
     if world.rng.random() < chance or level == 0:
         # Full ones ripen at once; the game waits a second.
-        world.set_block(x, y, z, change(state, level=str(8 if level == 6 else level + 1)))
+        set_block(world, x, y, z, change(state, level=str(8 if level == 6 else level + 1)))
     use_up(world, slot)
     return True
 
 
-def _cauldron(world: World, x: int, y: int, z: int, state: int, slot: int) -> bool:
+def _cauldron(world: WorldState, x: int, y: int, z: int, state: int, slot: int) -> bool:
     level, stack = int(properties_of(state)["level"]), world.player.slots[slot]
     if stack is None:
         return False
     if stack.item == "water_bucket":
-        world.set_block(x, y, z, change(state, level="3"))
+        set_block(world, x, y, z, change(state, level="3"))
         exchange(world, slot, "bucket")
         return True
     if stack.item == "bucket" and level == 3:
-        world.set_block(x, y, z, change(state, level="0"))
+        set_block(world, x, y, z, change(state, level="0"))
         exchange(world, slot, "water_bucket")
         return True
     return False
 
 
-def _pot(world: World, x: int, y: int, z: int, name: str, slot: int) -> bool:
+def _pot(world: WorldState, x: int, y: int, z: int, name: str, slot: int) -> bool:
     stack = world.player.slots[slot]
     if name != "flower_pot":
         left = world.give(Stack(name.removeprefix("potted_")))
         if left is not None:
             world.spawn_item(x + 0.5, y + 0.5, z + 0.5, left)
-        world.set_block(x, y, z, state_of("flower_pot"))
+        set_block(world, x, y, z, state_of("flower_pot"))
         return True
     if stack is None or f"potted_{stack.item}" not in BY_NAME:
         return False
-    world.set_block(x, y, z, state_of(f"potted_{stack.item}"))
+    set_block(world, x, y, z, state_of(f"potted_{stack.item}"))
     world.player.count("used", stack.item)
     use_up(world, slot)
     return True

@@ -5,14 +5,15 @@ Rules of Minecraft 1.16; each function answers whether it did anything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from blockworld.blocks import fire, growth, supports
 from blockworld.blocks.orientation import STEPS, TALL, is_replaceable
-from blockworld.entities import items_and_projectiles
+from blockworld.blocks.updates import set_block, tell
+from blockworld.entities import items_and_projectiles, mobs
 from blockworld.grid import physics
 from blockworld.grid.physics import DOWN, FACES
-from blockworld.player import animals, inventory, mining
+from blockworld.player import animals, mining
 from blockworld.player.hands import exchange, use_up, wear
 from blockworld.player.movement import direction
 from blockworld.player.touching import is_tool
@@ -20,10 +21,9 @@ from blockworld.registry.blocks import AIR, BY_NAME, NUM_BOXES, change, name_of,
 from blockworld.registry.entity_types import KIND
 from blockworld.registry.items import block_of_item, item_named, mob_of_egg
 from blockworld.registry.tools import enchantment
+from blockworld.slots import inventory
 from blockworld.state import Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 EAT_TICKS = 32
 DRAW_TICKS = 20
@@ -48,7 +48,7 @@ _FOOD_EFFECTS: dict[str, tuple[float, tuple[tuple[str, int, int], ...]]] = {
 }
 
 
-def on_block(world: World, slot: int, found: mining.Target) -> bool:
+def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
     """Use what a hand holds on a block, other than by placing it."""
     stack = world.player.slots[slot]
     if stack is None:
@@ -88,13 +88,13 @@ def on_block(world: World, slot: int, found: mining.Target) -> bool:
         return _hatch(world, slot, mob, found)
     if made is None:
         return False
-    world.set_block(x, y, z, made)
+    set_block(world, x, y, z, made)
     world.player.count("used", stack.item)
     wear(world, slot)
     return True
 
 
-def in_air(world: World, slot: int, fresh: bool) -> bool:
+def in_air(world: WorldState, slot: int, fresh: bool) -> bool:
     """Use what a hand holds, whatever it looks at.
 
     Args:
@@ -127,8 +127,7 @@ def in_air(world: World, slot: int, fresh: bool) -> bool:
 # Eating and shooting, which take time.
 
 
-def eatable(world: World, stack: Stack) -> bool:
-    """Whether the player can eat or drink it now."""
+def eatable(world: WorldState, stack: Stack) -> bool:
     if stack.item in _ALWAYS_EATEN:
         return True
     food = item_named(stack.item).food
@@ -136,7 +135,7 @@ def eatable(world: World, stack: Stack) -> bool:
     return food > 0 and hungry and stack.item != "cake"
 
 
-def eat(world: World, slot: int) -> bool:
+def eat(world: WorldState, slot: int) -> bool:
     """One more tick of eating what a hand holds; False if it is nothing to eat."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None or not eatable(world, stack):
@@ -168,8 +167,7 @@ def eat(world: World, slot: int) -> bool:
     return True
 
 
-def shoot(world: World, slot: int) -> None:
-    """Let the string of the bow in a hand go."""
+def shoot(world: WorldState, slot: int) -> None:
     player, bow = world.player, world.player.slots[slot]
     pull = power(player.drawing)
     player.drawing = 0
@@ -188,14 +186,14 @@ def shoot(world: World, slot: int) -> None:
     wear(world, slot)
 
 
-def _launch(world: World, kind: str, speed: float, **values: Any) -> None:
+def _launch(world: WorldState, kind: str, speed: float, **values: Any) -> None:
     player = world.player
     dx, dy, dz = direction(player)
     place, speeds = (player.x, player.eye_y - 0.1, player.z), (dx * speed, dy * speed, dz * speed)
     items_and_projectiles.shoot(world, kind, *place, *speeds, 0, seat=world.seat, **values)
 
 
-def _throw(world: World, slot: int, kind: str, speed: float) -> bool:
+def _throw(world: WorldState, slot: int, kind: str, speed: float) -> bool:
     stack = world.player.slots[slot]
     assert stack is not None
     _launch(world, kind, speed)
@@ -207,7 +205,7 @@ def _throw(world: World, slot: int, kind: str, speed: float) -> bool:
 # Liquids.
 
 
-def _bucket(world: World, slot: int) -> bool:
+def _bucket(world: WorldState, slot: int) -> bool:
     stack = world.player.slots[slot]
     assert stack is not None
     found = mining.target(world, sources=stack.item == "bucket")
@@ -217,10 +215,10 @@ def _bucket(world: World, slot: int) -> bool:
     state = world.grid.get(x, y, z)
     if stack.item == "bucket":
         if state in (state_of("water"), state_of("lava")):
-            world.set_block(x, y, z, AIR)
+            set_block(world, x, y, z, AIR)
             filled = f"{name_of(state)}_bucket"
         elif properties_of(state).get("waterlogged") == "true":
-            world.set_block(x, y, z, change(state, waterlogged="false"))
+            set_block(world, x, y, z, change(state, waterlogged="false"))
             filled = "water_bucket"
         else:
             return False
@@ -237,7 +235,7 @@ def _bucket(world: World, slot: int) -> bool:
     return True
 
 
-def pour(world: World, x: int, y: int, z: int, liquid: str) -> bool:
+def pour(world: WorldState, x: int, y: int, z: int, liquid: str) -> bool:
     """Put a source of water or lava into a cell, washing away what is not solid; False if there is no room."""
     if not world.grid.inside(x, y, z):
         return False
@@ -245,7 +243,7 @@ def pour(world: World, x: int, y: int, z: int, liquid: str) -> bool:
     if liquid == "water" and properties_of(state).get("waterlogged") == "false" and not name_of(state).endswith("_leaves"):
         double = properties_of(state).get("type") == "double"
         if not double:
-            world.set_block(x, y, z, change(state, waterlogged="true"))
+            set_block(world, x, y, z, change(state, waterlogged="true"))
             return True
     if NUM_BOXES[state] or properties_of(state).get("waterlogged") or name_of(state).endswith(("_sign", "_fence_gate")):
         return False
@@ -253,20 +251,20 @@ def pour(world: World, x: int, y: int, z: int, liquid: str) -> bool:
         mining.break_block(world, x, y, z)
     elif name_of(state) in TALL or name_of(state) == "tall_seagrass":
         mining.break_block(world, x, y, z, None, False)
-    world.set_block(x, y, z, state_of(liquid))
+    set_block(world, x, y, z, state_of(liquid))
     return True
 
 
 # Fire, eggs, what has two halves.
 
 
-def _light(world: World, slot: int, found: mining.Target) -> bool:
+def _light(world: WorldState, slot: int, found: mining.Target) -> bool:
     stack = world.player.slots[slot]
     assert stack is not None
     x, y, z, face = found[:4]
     state = world.grid.get(x, y, z)
     if name_of(state).endswith("campfire") and properties_of(state)["lit"] == properties_of(state)["waterlogged"] == "false":
-        world.set_block(x, y, z, change(state, lit="true"))
+        set_block(world, x, y, z, change(state, lit="true"))
     else:
         dx, dy, dz = physics.NORMALS[face]
         x, y, z = x + dx, y + dy, z + dz
@@ -274,7 +272,7 @@ def _light(world: World, slot: int, found: mining.Target) -> bool:
         free = world.grid.inside(x, y, z) and here in ("air", "cave_air")
         if not free or not supports.stays(world.grid, x, y, z, burning):
             return False
-        world.set_block(x, y, z, burning)
+        set_block(world, x, y, z, burning)
     world.player.count("used", stack.item)
     if stack.item == "fire_charge":
         use_up(world, slot)
@@ -283,7 +281,7 @@ def _light(world: World, slot: int, found: mining.Target) -> bool:
     return True
 
 
-def _hatch(world: World, slot: int, mob: str, found: mining.Target) -> bool:
+def _hatch(world: WorldState, slot: int, mob: str, found: mining.Target) -> bool:
     stack = world.player.slots[slot]
     assert stack is not None
     x, y, z, face = found[:4]
@@ -294,42 +292,36 @@ def _hatch(world: World, slot: int, mob: str, found: mining.Target) -> bool:
         return False
     if mob not in KIND:
         return False
-    world.spawn_mob(mob, x + 0.5, float(y), z + 0.5)
+    mobs.spawn(world, mob, x + 0.5, float(y), z + 0.5)
     world.player.count("used", stack.item)
     use_up(world, slot)
     return True
 
 
-def place_tall(world: World, x: int, y: int, z: int, lower: int) -> bool:
+def place_tall(world: WorldState, x: int, y: int, z: int, lower: int) -> bool:
     """Put both halves of a tall plant or door; False if there is no room above."""
     if not world.grid.inside(x, y + 1, z) or not is_replaceable(world.grid.get(x, y + 1, z)):
         return False
     # The upper half goes straight into the grid, so that nothing sees the lower one alone.
     upper = change(lower, half="upper")
     before = world.grid.set(x, y + 1, z, upper)
-    world.set_block(x, y, z, lower)
-    _tell(world, x, y + 1, z, before, upper)
+    set_block(world, x, y, z, lower)
+    tell(world, x, y + 1, z, before, upper)
     return True
 
 
-def place_bed(world: World, x: int, y: int, z: int, foot: int) -> None:
-    """Put both parts of a bed."""
+def place_bed(world: WorldState, x: int, y: int, z: int, foot: int) -> None:
     dx, _, dz = STEPS[properties_of(foot)["facing"]]
     head = change(foot, part="head")
     before = world.grid.set(x + dx, y, z + dz, head)
-    world.set_block(x, y, z, foot)
-    _tell(world, x + dx, y, z + dz, before, head)
-
-
-def _tell(world: World, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Let the neighbours know of a cell that was set without them."""
-    world.updates.changed(world, x, y, z, before, after)
+    set_block(world, x, y, z, foot)
+    tell(world, x + dx, y, z + dz, before, head)
 
 
 # What lives.
 
 
-def on_mob(world: World, slot: int, row: int) -> bool:
+def on_mob(world: WorldState, slot: int, row: int) -> bool:
     """Use what a hand holds on a mob: shear, dye and milk, feed, trade; False if that does nothing."""
     return animals.interact(world, row, slot)
 

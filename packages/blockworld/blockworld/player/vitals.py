@@ -6,18 +6,16 @@ Numbers of Minecraft 1.16 (minecraft.wiki: "Hunger", "Damage", "Effect").
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from blockworld.grid import physics
 from blockworld.grid.light import OPAQUE
-from blockworld.player import inventory, screens
+from blockworld.player import screens
 from blockworld.registry.blocks import BOX_START, BOXES, NUM_BOXES, name_of, per_block, properties_of
+from blockworld.slots import inventory
 from blockworld.state import ARMOUR, HALF_WIDTH, NUM_SLOTS, OFFHAND, Player
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 AIR_TICKS = 300
 SAFE_TICKS = 10
@@ -45,7 +43,6 @@ _AT_ONCE = frozenset({"instant_health", "instant_damage", "saturation"})
 
 
 def strength(player: Player, effect: str) -> int:
-    """Level of an effect, 1 and up; 0 without it."""
     active = player.effects.get(effect)
     return active[1] + 1 if active else 0
 
@@ -62,7 +59,7 @@ def heal(player: Player, amount: float) -> None:
         player.health = min(20.0, player.health + amount)
 
 
-def eyes_in(world: World) -> int:
+def eyes_in(world: WorldState) -> int:
     """`WATER` or `LAVA` if the eyes are in it, else 0."""
     player = world.player
     y = player.eye_y - 1 / 9
@@ -71,7 +68,7 @@ def eyes_in(world: World) -> int:
     return int(kind) if kind and y < cell + level else 0
 
 
-def tick(world: World) -> None:
+def tick(world: WorldState) -> None:
     """One tick of everything about health; nothing happens to the dead."""
     player = world.player
     if player.dead:
@@ -88,7 +85,7 @@ def tick(world: World) -> None:
         die(world)
 
 
-def hurt(world: World, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
+def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
     """Take half hearts, less what armour and resistance keep off; within `SAFE_TICKS` of a blow only
     a stronger one hurts, by the difference.
 
@@ -130,7 +127,7 @@ def hurt(world: World, amount: float, cause: str, *, knock_x: float = 0.0, knock
         die(world)
 
 
-def die(world: World) -> None:
+def die(world: WorldState) -> None:
     """Death: what was carried lies on the ground, unless the rule keepInventory is true."""
     player = world.player
     if world.screen is not None:
@@ -151,7 +148,7 @@ def die(world: World) -> None:
     player.level = player.experience = 0
 
 
-def _effects(world: World) -> None:
+def _effects(world: WorldState) -> None:
     """Let effects act and run out; names as in the game, without `minecraft:`."""
     player = world.player
     for name in list(player.effects):
@@ -181,11 +178,11 @@ def _effects(world: World) -> None:
             player.effects[name] = [left - 1, amplifier]
 
 
-def _surroundings(world: World) -> None:
+def _surroundings(world: WorldState) -> None:
     """Fire, lava, thorns, hot ground, walls and the void."""
     player, blocks = world.player, world.grid.blocks
     if player.y < -64:
-        world.hurt_player(4.0, "void")
+        hurt(world, 4.0, "void")
         return
     body = player.x, player.y, player.z, HALF_WIDTH, player.height
     harm = physics.touched(blocks, *body, _HARM)
@@ -193,33 +190,33 @@ def _surroundings(world: World) -> None:
     cell = math.floor(player.x), math.floor(player.y), math.floor(player.z)
     if lava:
         player.burning = max(player.burning, 300)
-        world.hurt_player(4.0, "lava")
+        hurt(world, 4.0, "lava")
     elif harm & (_FIRE | _SOUL_FIRE):
         player.burning = max(player.burning, 160)
-        world.hurt_player(2.0 if harm & _SOUL_FIRE else 1.0, "fire")
+        hurt(world, 2.0 if harm & _SOUL_FIRE else 1.0, "fire")
     if harm & _CACTUS:
-        world.hurt_player(1.0, "cactus")
+        hurt(world, 1.0, "cactus")
     here = world.grid.get(*cell)
     if harm & _CAMPFIRE and name_of(here).endswith("campfire") and properties_of(here)["lit"] == "true":
-        world.hurt_player(2.0 if name_of(here) == "soul_campfire" else 1.0, "campfire")
+        hurt(world, 2.0 if name_of(here) == "soul_campfire" else 1.0, "campfire")
     in_berries = harm & _BERRIES and name_of(here) == "sweet_berry_bush" and properties_of(here)["age"] != "0"
     if in_berries and math.hypot(player.vx, player.vz) >= 0.003:
-        world.hurt_player(1.0, "berries")
+        hurt(world, 1.0, "berries")
     ground = world.grid.get(cell[0], math.floor(player.y - 0.2), cell[2])
     if player.on_ground and not player.sneaking and name_of(ground) == "magma_block":
-        world.hurt_player(1.0, "magma")
+        hurt(world, 1.0, "magma")
     if _SMOTHERS[world.grid.get(cell[0], math.floor(player.eye_y), cell[2])]:
-        world.hurt_player(1.0, "suffocation")
+        hurt(world, 1.0, "suffocation")
     if player.burning and not lava:
         if player.in_water or "fire_resistance" in player.effects:
             player.burning = 0
         else:
             if player.burning % 20 == 0:
-                world.hurt_player(1.0, "fire")
+                hurt(world, 1.0, "fire")
             player.burning -= 1
 
 
-def _breathe(world: World) -> None:
+def _breathe(world: WorldState) -> None:
     """300 ticks under water, then two half hearts a second; back four times as fast."""
     player = world.player
     if eyes_in(world) != physics.WATER or "water_breathing" in player.effects or "conduit_power" in player.effects:
@@ -228,10 +225,10 @@ def _breathe(world: World) -> None:
     player.air -= 1
     if player.air <= -20:
         player.air = 0
-        world.hurt_player(2.0, "drown")
+        hurt(world, 2.0, "drown")
 
 
-def _hunger(world: World) -> None:
+def _hunger(world: WorldState) -> None:
     """Exhaustion eats saturation, then food; a full player heals, an empty one starves."""
     player, difficulty = world.player, world.difficulty
     if player.exhaustion > 4:
@@ -262,13 +259,13 @@ def _hunger(world: World) -> None:
     elif player.food <= 0:
         if player.food_timer >= 80:
             if player.health > {"easy": 10, "normal": 1, "hard": 0}.get(difficulty, 20):
-                world.hurt_player(1.0, "starve")
+                hurt(world, 1.0, "starve")
             player.food_timer = 0
     else:
         player.food_timer = 0
 
 
-def _sleep(world: World) -> None:
+def _sleep(world: WorldState) -> None:
     """After 100 ticks in bed it is morning, unless the rule doDaylightCycle is false."""
     player = world.player
     player.sleeping += 1

@@ -21,18 +21,7 @@ from blockworld.registry.blocks import (
 )
 from blockworld.registry.blocks import BY_NAME as BLOCKS_BY_NAME
 from blockworld.registry.drops import drops
-from blockworld.registry.entity_types import (
-    HEIGHTS,
-    HOSTILE,
-    ITEM,
-    KIND,
-    KINDS,
-    MOBS,
-    NUM_THINGS,
-    PROFESSIONS,
-    SHEARED,
-    WIDTHS,
-)
+from blockworld.registry.entity_types import HEIGHTS, HOSTILE, ITEM, KIND, KINDS, MOBS, NUM_THINGS, PROFESSIONS, SHEARED, WIDTHS
 from blockworld.registry.facts import table
 from blockworld.registry.items import BY_NAME as ITEMS_BY_NAME
 from blockworld.registry.items import COLOURS, ITEMS, WOODS, item_named

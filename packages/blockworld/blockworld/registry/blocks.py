@@ -124,12 +124,10 @@ TALL_FLOWERS = frozenset(("sunflower", "lilac", "rose_bush", "peony"))
 
 
 def block_of(state: int) -> Block:
-    """The block of a state."""
     return BLOCKS[BLOCK_OF[state]]
 
 
 def name_of(state: int) -> str:
-    """The name of a state's block."""
     return BLOCKS[BLOCK_OF[state]].name
 
 

@@ -52,7 +52,6 @@ class Recipe:
 
     @property
     def ingredients(self) -> tuple[Choice, ...]:
-        """What is needed, an entry per piece."""
         return tuple(cell for cell in self.cells if cell is not None)
 
     def grid(self, width: int = 3) -> list[Choice | None]:

@@ -116,7 +116,6 @@ def _some(item: str, number: int) -> list[Stack]:
 
 
 def _number(name: str, values: Mapping[str, str]) -> int:
-    """How many of itself a block drops."""
     if name.endswith("_slab"):
         return 2 if values["type"] == "double" else 1
     return int(values["pickles"]) if name == "sea_pickle" else 1

@@ -124,7 +124,7 @@ FLAGS: Mapping[str, int] = {
     "tagged": TAGGED,
 }
 """Bits of `ENTITY.flags`. `angry`: a neutral one that fights the player. `player_hit`: the player gave the last blow.
-`critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `World.extras`, which merges with no other."""
+`critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `WorldState.extras`, which merges with no other."""
 
 GROWS_TICKS = 24_000
 """How long an animal is young."""

@@ -347,5 +347,4 @@ def mob_of_egg(name: str) -> str | None:
 
 
 def copied(stack: Stack, count: int) -> Stack:
-    """Another stack of the same, of a given size."""
     return Stack(stack.item, count, stack.damage, copy.deepcopy(stack.tag))

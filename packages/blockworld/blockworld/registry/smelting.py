@@ -10,14 +10,8 @@ ticks in the items table, in the two fast ones for half of them: a coal always s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from blockworld.registry.blocks import change, name_of, properties_of
 from blockworld.registry.items import COLOURS, TAGS, item_named
-from blockworld.state import Container, Position, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
 
 INPUT, FUEL, OUTPUT = range(3)
 """Slots of a furnace."""
@@ -84,76 +78,3 @@ def fuel_ticks(kind: str, item: str) -> int:
         UnknownNameError: If there is no such item.
     """
     return item_named(item).fuel * COOK_TICKS[kind] // 200
-
-
-def tick(world: World) -> None:
-    """Let all furnaces burn for one tick."""
-    for position, container in world.containers.items():
-        if container.kind in COOK_TICKS and (container.burn or container.cook or container.slots[INPUT] is not None):
-            _burn(world, position, container)
-
-
-def _burn(world: World, position: Position, furnace: Container) -> None:
-    """One tick of one furnace: first the fire, then what lies in it."""
-    was_lit = furnace.burn > 0
-    if was_lit:
-        furnace.burn -= 1
-    if _can_smelt(furnace):
-        if furnace.burn == 0:
-            _light(furnace)
-        if furnace.burn > 0:
-            furnace.cook += 1
-            if furnace.cook >= COOK_TICKS[furnace.kind]:
-                furnace.cook = 0
-                _finish(furnace)
-        else:
-            furnace.cook = max(0, furnace.cook - 2)  # what is half done goes back twice as fast
-    else:
-        furnace.cook = 0
-    if was_lit != (furnace.burn > 0):
-        _show(world, position, furnace)
-
-
-def _can_smelt(furnace: Container) -> bool:
-    """Whether the input makes something for which there is room."""
-    source, output = furnace.slots[INPUT], furnace.slots[OUTPUT]
-    made = None if source is None else smelted(furnace.kind, source.item)
-    if made is None:
-        return False
-    return output is None or (output.same_kind(Stack(made)) and output.count < item_named(made).stack)
-
-
-def _light(furnace: Container) -> None:
-    """Set one piece of fuel on fire."""
-    fuel = furnace.slots[FUEL]
-    ticks = 0 if fuel is None else fuel_ticks(furnace.kind, fuel.item)
-    if fuel is None or not ticks:
-        return
-    furnace.burn = furnace.burn_total = ticks
-    fuel.count -= 1
-    if not fuel.count:
-        remains = item_named(fuel.item).remains
-        furnace.slots[FUEL] = None if remains is None else Stack(remains)
-
-
-def _finish(furnace: Container) -> None:
-    """Turn one of the input into one of the output."""
-    source, output = furnace.slots[INPUT], furnace.slots[OUTPUT]
-    assert source is not None  # `_can_smelt` said so
-    if output is None:
-        furnace.slots[OUTPUT] = Stack(SMELTING[furnace.kind][source.item])
-    else:
-        output.count += 1
-    fuel = furnace.slots[FUEL]
-    if source.item == "wet_sponge" and fuel is not None and fuel.item == "bucket" and fuel.count == 1:
-        furnace.slots[FUEL] = Stack("water_bucket")  # the water goes into a bucket that lies ready
-    source.count -= 1
-    if not source.count:
-        furnace.slots[INPUT] = None
-
-
-def _show(world: World, position: Position, furnace: Container) -> None:
-    """Make the block glow, or not."""
-    state = world.grid.get(*position)
-    if name_of(state) == furnace.kind and "lit" in properties_of(state):
-        world.set_block(*position, change(state, lit="true" if furnace.burn else "false"))

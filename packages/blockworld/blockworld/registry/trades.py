@@ -38,12 +38,10 @@ def offer(buy: tuple[str, int], sell: tuple[str, int], *, buy2: tuple[str, int] 
 
 
 def sold(offer: Offer) -> Stack:
-    """What the player gets."""
     return Stack(offer["sell"][0], offer["sell"][1], 0, copy.deepcopy(offer.get("tag")))
 
 
 def is_open(offer: Offer) -> bool:
-    """Whether it has not been used up."""
     return bool(offer.get("uses", 0) < offer.get("max_uses", 16))
 
 

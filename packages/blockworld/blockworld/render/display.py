@@ -26,21 +26,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from blockworld.player import clicks, inventory, screens
+from blockworld.player import clicks, screens
 from blockworld.registry import trades
 from blockworld.registry.blocks import name_of
 from blockworld.registry.items import BY_NAME
 from blockworld.render import bodies, exact, figures, font
 from blockworld.render.sheets import Colour
+from blockworld.slots import inventory
+from blockworld.slots.screen import Screen
 from blockworld.state import OFFHAND, Player, Stack
-
-if TYPE_CHECKING:
-    from blockworld.player.screens import Screen
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 Operation = tuple[Any, ...]
 _WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
@@ -56,11 +55,10 @@ CHOSEN: Colour = (250, 240, 214)
 # ---------------------------------------------------------------- models
 @cache
 def _arm() -> int:
-    """The bare arm, as a model of figures."""
     return figures.WARDROBE.add(bodies.body("arm"))
 
 
-def hand(world: World, gamma: float = 0.0) -> np.ndarray | None:
+def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
     """The thing in the hand, or the bare arm, which lies over the world and under the display.
 
     Args:
@@ -117,7 +115,6 @@ def hand(world: World, gamma: float = 0.0) -> np.ndarray | None:
 
 @cache
 def _likeness() -> int:
-    """The player, as a model of figures."""
     return figures.WARDROBE.add(bodies.body("portrait"))
 
 
@@ -133,7 +130,6 @@ def _portrait(screen: Screen) -> list[float]:
 
 # ---------------------------------------------------------------- pieces
 def text(words: str, colour: Colour = (255, 255, 255)) -> str:
-    """The sprite of a line of text."""
     return f"text:{bytes(colour).hex()}:{words}"
 
 
@@ -176,7 +172,7 @@ def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
 
 
 # ---------------------------------------------------------------- the parts of the display
-def _moods(world: World) -> Iterator[Operation]:
+def _moods(world: WorldState) -> Iterator[Operation]:
     """Water over the eyes, a blow, fire, sleep and death, as colours over everything."""
     player = world.player
     x, z = math.floor(player.x), math.floor(player.z)
@@ -240,7 +236,7 @@ def _row(name: str, halves: int, x: int, y: int, step: int) -> tuple[Operation, 
 
 
 # ---------------------------------------------------------------- screens
-def _cooking(world: World, screen: Screen) -> Iterator[Operation]:
+def _cooking(world: WorldState, screen: Screen) -> Iterator[Operation]:
     container = world.containers.get(screen.position) if screen.position else None
     if container is None:
         return
@@ -253,7 +249,7 @@ def _cooking(world: World, screen: Screen) -> Iterator[Operation]:
         yield "sprite", f"arrow:{columns}", 79, 35
 
 
-def _offers(world: World, screen: Screen) -> Iterator[Operation]:
+def _offers(world: WorldState, screen: Screen) -> Iterator[Operation]:
     """A villager's list: what it wants, an arrow, what it gives."""
     shown = clicks.offers(world, screen)[screen.scroll :]
     for place in screen.panel.places:
@@ -270,7 +266,7 @@ def _offers(world: World, screen: Screen) -> Iterator[Operation]:
         yield from _stack(trades.sold(offer), place.x + 66, y)
 
 
-def _screen(world: World, screen: Screen) -> Iterator[Operation]:
+def _screen(world: WorldState, screen: Screen) -> Iterator[Operation]:
     yield _veil((20, 16, 18), 0.58)
     yield "panel", f"panel:{screen.kind}"
     if screen.kind == "inventory":
@@ -300,7 +296,7 @@ def _screen(world: World, screen: Screen) -> Iterator[Operation]:
 
 
 # ---------------------------------------------------------------- all of it
-def operations(world: World) -> list[Operation]:
+def operations(world: WorldState) -> list[Operation]:
     """Everything to be drawn over the world and the hand, in order, for the world's `player`.
 
     >>> from blockworld import World
@@ -310,7 +306,7 @@ def operations(world: World) -> list[Operation]:
     return [*_all(world)]
 
 
-def _all(world: World) -> Iterator[Operation]:
+def _all(world: WorldState) -> Iterator[Operation]:
     player: Player = world.player
     if player.game_mode == "spectator":  # nobody is there
         return

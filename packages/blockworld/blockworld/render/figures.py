@@ -10,7 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numba import njit
@@ -33,9 +33,7 @@ from blockworld.registry.facts import table
 from blockworld.render import bodies, daylight, exact, icons, sheets
 from blockworld.render.bodies import Body, Part
 from blockworld.state import ENTITY, MAX_ENTITIES
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 REACH = 64.0
 """How far figures are drawn, in blocks."""
@@ -106,11 +104,10 @@ def _times(a, b, out):
 
 
 @njit(cache=True, error_model="numpy")
-def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, corners):
-    """Draw one box: `turn` (3, 3) and `at` (3,) take its frame to the world, `box` are its corners there."""
-    height, width = depth.shape
+def _bounds(turn, at, box, view, corners):
+    """Left, right, top and bottom on the screen, -1 to 1 within it, of a box's corners and where its edges pass the near plane;
+    and how far the nearest corner is. `corners`, (8, 3), is filled."""
     tall, wide = view[12], view[13]
-    # Bounds on the screen, of the corners and of where edges pass through the plane just before the camera
     left, right, top, bottom = 1e9, -1e9, 1e9, -1e9
     nearest = 1e9
     for corner in range(8):
@@ -137,6 +134,75 @@ def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, c
                     u = (corners[corner, 0] + share * (corners[other, 0] - corners[corner, 0])) / NEAR
                     v = (corners[corner, 1] + share * (corners[other, 1] - corners[corner, 1])) / NEAR
                     left, right, bottom, top = min(left, u), max(right, u), max(bottom, -v), min(top, -v)
+    return left, right, top, bottom, nearest
+
+
+@njit(cache=True, error_model="numpy")
+def _between(low, high, start, step):
+    """Where a ray enters and leaves the space between two planes, in steps."""
+    t0, t1 = (low - start) * step, (high - start) * step
+    return (t1, t0) if t0 > t1 else (t0, t1)
+
+
+@njit(cache=True, error_model="numpy")
+def _entered(box, ox, oy, oz, dx, dy, dz):
+    """How far along a ray it enters and leaves a box, and through which face; face -1: not at all."""
+    ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
+    near, far, face = 0.0, 1e9, -1
+    t0, t1 = _between(box[0], box[3], ox, ix)
+    if t0 > near:
+        near, face = t0, (0 if dx > 0 else 1)
+    far = min(far, t1)
+    t0, t1 = _between(box[1], box[4], oy, iy)
+    if t0 > near:
+        near, face = t0, (5 if dy > 0 else 4)
+    far = min(far, t1)
+    t0, t1 = _between(box[2], box[5], oz, iz)
+    if t0 > near:
+        near, face = t0, (2 if dz > 0 else 3)
+    return near, min(far, t1), face
+
+
+@njit(cache=True, error_model="numpy")
+def _texel_inside(faces, skin, hx, hy, gx, gy):
+    """The first solid texel of a picture with thickness on a ray's way through it, and after how many steps; -1 if none is."""
+    columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
+    num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
+    for step in range(num + 1):
+        part = step / num
+        c, r = int((hx + gx * part) * columns), int((1.0 - hy - gy * part) * rows)
+        c, r = min(columns - 1, max(0, c)), min(rows - 1, max(0, r))
+        if skin[start + r * columns + c, 3] > 99:
+            return start + r * columns + c, step
+    return -1, 0
+
+
+@njit(cache=True, error_model="numpy")
+def _texel_on(faces, face, hx, hy, hz):
+    """The texel of a face at a place of the box, 0 to 1 along each side."""
+    if face == 0:
+        tu, tv = hz, 1.0 - hy
+    elif face == 1:
+        tu, tv = 1.0 - hz, 1.0 - hy
+    elif face == 2:
+        tu, tv = 1.0 - hx, 1.0 - hy
+    elif face == 3:
+        tu, tv = hx, 1.0 - hy
+    elif face == 4:
+        tu, tv = hx, hz
+    else:
+        tu, tv = hx, 1.0 - hz
+    columns, rows = faces[face, 1], faces[face, 2]
+    c, r = min(columns - 1, max(0, int(tu * columns))), min(rows - 1, max(0, int(tv * rows)))
+    return faces[face, 0] + r * columns + c
+
+
+@njit(cache=True, error_model="numpy")
+def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, corners):
+    """Draw one box: `turn` (3, 3) and `at` (3,) take its frame to the world, `box` are its corners there."""
+    height, width = depth.shape
+    tall, wide = view[12], view[13]
+    left, right, top, bottom, nearest = _bounds(turn, at, box, view, corners)
     if left > right:
         return
     i0, i1 = (
@@ -179,26 +245,7 @@ def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, c
                 dy = 1e-9
             if abs(dz) < 1e-9:
                 dz = 1e-9
-            ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
-            near, far, face = 0.0, 1e9, -1
-            t0, t1 = (box[0] - ox) * ix, (box[3] - ox) * ix
-            if t0 > t1:
-                t0, t1 = t1, t0
-            if t0 > near:
-                near, face = t0, (0 if dx > 0 else 1)
-            far = min(far, t1)
-            t0, t1 = (box[1] - oy) * iy, (box[4] - oy) * iy
-            if t0 > t1:
-                t0, t1 = t1, t0
-            if t0 > near:
-                near, face = t0, (5 if dy > 0 else 4)
-            far = min(far, t1)
-            t0, t1 = (box[2] - oz) * iz, (box[5] - oz) * iz
-            if t0 > t1:
-                t0, t1 = t1, t0
-            if t0 > near:
-                near, face = t0, (2 if dz > 0 else 3)
-            far = min(far, t1)
+            near, far, face = _entered(box, ox, oy, oz, dx, dy, dz)
             if face < 0 or near >= far:
                 continue
             length = math.sqrt(across + u * u * wide * wide)
@@ -208,39 +255,13 @@ def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, c
             hx, hy, hz = (ox + dx * near - box[0]) * wx, (oy + dy * near - box[1]) * wy, (oz + dz * near - box[2]) * wz
             shade = shades[face]
             if sprite:
-                # A picture with thickness: walk from where the ray enters to where it leaves, until a texel is solid
-                columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
-                gx, gy = (far - near) * dx * wx, (far - near) * dy * wy
-                num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
-                found = -1
-                for step in range(num + 1):
-                    part = step / num
-                    c, r = int((hx + gx * part) * columns), int((1.0 - hy - gy * part) * rows)
-                    c, r = min(columns - 1, max(0, c)), min(rows - 1, max(0, r))
-                    if skin[start + r * columns + c, 3] > 99:
-                        found = start + r * columns + c
-                        if step:
-                            shade = shade * 0.72
-                        break
-                if found < 0:
+                texel, step = _texel_inside(faces, skin, hx, hy, (far - near) * dx * wx, (far - near) * dy * wy)
+                if texel < 0:
                     continue
-                texel = found
+                if step:
+                    shade = shade * 0.72
             else:
-                if face == 0:
-                    tu, tv = hz, 1.0 - hy
-                elif face == 1:
-                    tu, tv = 1.0 - hz, 1.0 - hy
-                elif face == 2:
-                    tu, tv = 1.0 - hx, 1.0 - hy
-                elif face == 3:
-                    tu, tv = hx, 1.0 - hy
-                elif face == 4:
-                    tu, tv = hx, hz
-                else:
-                    tu, tv = hx, 1.0 - hz
-                columns, rows = faces[face, 1], faces[face, 2]
-                c, r = min(columns - 1, max(0, int(tu * columns))), min(rows - 1, max(0, int(tv * rows)))
-                texel = faces[face, 0] + r * columns + c
+                texel = _texel_on(faces, face, hx, hy, hz)
             alpha = skin[texel, 3]
             if alpha < 8:
                 continue
@@ -553,7 +574,7 @@ def _dress(rows, worn, blocks, light, wet):
             row[BLUE] *= 0.92
 
 
-def _standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """`standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
     point = (0.0, 0.0, 0.0, math.inf) if eye is None else (*eye, REACH)
     most = MAX_ENTITIES + len(world.players)
@@ -569,7 +590,7 @@ def _standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.
     return ids, rows, looks[:, 0]
 
 
-def standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
+def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """What can be seen from a point, whichever way one looks there: the ids of figures within `REACH`, and how they stand.
 
     Without a point it is every figure there is, with the player whose turn it is.
@@ -585,7 +606,7 @@ def standing(world: World, eye: tuple[float, float, float] | None) -> tuple[np.n
     return ids, rows.astype(np.float32)
 
 
-def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
+def poses(world: WorldState, view: View, gamma: float = 0.0) -> np.ndarray:
     """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
     ids, rows, kinds = _standing(world, (view.x, view.y, view.z))
     if not len(rows):
@@ -617,7 +638,7 @@ def poses(world: World, view: View, gamma: float = 0.0) -> np.ndarray:
     return np.ascontiguousarray(rows[:, :POSE])
 
 
-def _players(world: World, but: int | None) -> np.ndarray:
+def _players(world: WorldState, but: int | None) -> np.ndarray:
     """The players who can be seen, but for the one in this seat, as rows of `ENTITY`; `variant` is the seat."""
     seen = [
         (seat, one) for seat, one in enumerate(world.players) if seat != but and not one.dead and one.game_mode != "spectator"
@@ -654,7 +675,7 @@ def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
     return _WORN[look]
 
 
-def draw(world: World, camera: View, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
+def draw(world: WorldState, camera: View, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
     """Draw every entity within `REACH` into a picture.
 
     Args:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,12 +18,8 @@ from numba import njit
 from blockworld.errors import WorldError
 from blockworld.render import display, exact, figures
 from blockworld.render.pieces import sprite
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from blockworld.player.screens import Screen
-    from blockworld.world import World
+from blockworld.slots.screen import Screen
+from blockworld.world_state import WorldState
 
 MIN_HEIGHT = 240
 """GUI pixels that fit above each other at least; smaller pictures are drawn larger first and shrunk after."""
@@ -180,7 +177,6 @@ def _crosshair(frame: np.ndarray, g: int) -> None:
 
 
 def _flames(frame: np.ndarray, ticks: int) -> None:
-    """Fire licking up from the lower edge."""
     height, width = frame.shape[:2]
     columns = np.arange(0, width, 8)
     phase = ticks * 0.7
@@ -291,7 +287,7 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
                 raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists them")
 
 
-def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:
+def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:
     """Draw everything that is not the world itself over its picture.
 
     Args:
@@ -312,7 +308,7 @@ def draw(world: World, frame: np.ndarray, gui_scale: Fraction | None = None, gam
         _draw(world, frame, gui, panel, gamma)
 
 
-def _draw(world: World, frame: np.ndarray, gui: int, panel: int, gamma: float) -> None:
+def _draw(world: WorldState, frame: np.ndarray, gui: int, panel: int, gamma: float) -> None:
     held = display.hand(world, gamma)
     if held is not None:
         _model(frame, held, _Eye(0.0, 0.0, 0.0, 0.0, 0.0, display.HAND_FOV, (frame.shape[1], frame.shape[0])))

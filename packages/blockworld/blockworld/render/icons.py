@@ -91,7 +91,6 @@ def _block(name: str) -> str | None:
 
 @cache
 def is_cube(name: str) -> bool:
-    """Whether an item is drawn as a full cube."""
     return _block(name) is not None and int(models.models().kind[_state(name)]) in (models.CUBE, models.CUTOUT)
 
 

@@ -74,7 +74,6 @@ def _same(name: str) -> Faces:
 
 
 def _box(faces: str | Faces) -> Box:
-    """One that fills its cell."""
     return (0, 0, 0, 16, 16, 16, _same(faces) if isinstance(faces, str) else faces)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numba
 import numpy as np
 
 from blockworld.errors import WorldError
+from blockworld.grid.grid import Grid
 from blockworld.player import mining
 from blockworld.render import exact, figures, hud
 from blockworld.render.camera import Camera
@@ -44,10 +45,7 @@ from blockworld.render.raycaster import (
     paint,
 )
 from blockworld.render.textures import atlas, texture
-
-if TYPE_CHECKING:
-    from blockworld.grid.grid import Grid
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 int32: Any = numba.int32
 f32 = np.float32
@@ -160,12 +158,11 @@ class Renderer:
         self._starts = np.zeros((-(-height // TILE), -(-width // TILE)), f32)
         self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(6 * TILE * TILE, f32)
 
-    def camera(self, world: World) -> Camera:
-        """The eyes of the world's player."""
+    def camera(self, world: WorldState) -> Camera:
         player = world.player
         return Camera(player.x, player.eye_y, player.z, player.yaw, player.pitch, self.fov, self.size)
 
-    def frame(self, world: World, gui_scale: Fraction | None = None) -> np.ndarray:
+    def frame(self, world: WorldState, gui_scale: Fraction | None = None) -> np.ndarray:
         """What the player sees whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
 
         For another seat: `with world.acting(seat): picture = renderer.frame(world)`.

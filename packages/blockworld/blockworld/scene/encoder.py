@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,7 @@ from blockworld.render.renderer import Renderer
 from blockworld.scene import land, packing, sight
 from blockworld.scene.shared import Shared
 from blockworld.state import DAY_TICKS
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 SKY_TICKS = 20
 """So often the colours of the sky are sent while the time goes on as it does."""
@@ -41,7 +39,14 @@ class SceneEncoder:
     """
 
     def __init__(
-        self, world: World, seat: int, *, gamma: float = 0.0, fov: float = 70.0, hide_land: bool = False, has_land: bool = False
+        self,
+        world: WorldState,
+        seat: int,
+        *,
+        gamma: float = 0.0,
+        fov: float = 70.0,
+        hide_land: bool = False,
+        has_land: bool = False,
     ) -> None:
         if not 0 <= seat < len(world.players):
             raise WorldError(f"the seats of this world are 0 to {len(world.players) - 1}, got {seat}")
@@ -55,7 +60,6 @@ class SceneEncoder:
         self._forget()
 
     def _forget(self) -> None:
-        """The client knows nothing."""
         self._sent = np.full_like(self._seen, self._has_land)
         self._parts = [] if self._has_land else land.parts_of(self.world.grid.size)
         self._told: dict[str, Any] = {}
@@ -206,7 +210,6 @@ class SceneEncoder:
         return [self._land_frame() for _ in range(min(num_parts, self._num_frames()))]
 
     def _num_frames(self) -> int:
-        """Land frames that could be sent now."""
         if not self._hides:
             return len(self._parts)
         if self._num_left is None:
@@ -232,7 +235,6 @@ class SceneEncoder:
         return land.message({"tick": self.world.ticks, "left": left}, body)
 
     def _look(self) -> None:
-        """Find more of what can be seen."""
         me = self.world.player
         x, y, z = self._renderer.camera(self.world).axes[2]
         eye, axis = (me.x, me.eye_y, me.z), (float(x), float(y), float(z))
@@ -247,7 +249,7 @@ class SceneEncoder:
             self._num_left, self._rays_a_tick = None, sight.NUM_RAYS
 
 
-def generated_land(world: World) -> Iterator[bytes]:
+def generated_land(world: WorldState) -> Iterator[bytes]:
     """The payloads of all land frames of a land as it was generated, each deflated; the first says its `size`."""
     size = world.first.size
     parts = land.parts_of(size)

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from blockworld.grid.grid import Grid
 from blockworld.scene import packing
-
-if TYPE_CHECKING:
-    from blockworld.grid.grid import Grid
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 SECTION = 16
 PART = 32
@@ -37,7 +35,6 @@ def away(part: Part, x: float, z: float) -> tuple[float, Part]:
 
 
 def parts_of(size: tuple[int, int, int]) -> list[Part]:
-    """All parts of a land of this size."""
     return [(px, pz) for px in range(math.ceil(size[0] / PART)) for pz in range(math.ceil(size[2] / PART))]
 
 
@@ -68,8 +65,7 @@ def sections(grid: Grid, wanted: Iterable[Section]) -> packing.Body:
     return packing.Body(found.places, packing.deflate(found.data))
 
 
-def part(world: World, which: Part) -> packing.Body:
-    """The sections of a part."""
+def part(world: WorldState, which: Part) -> packing.Body:
     square = tuple(slice(at * PART, at * PART + PART) for at in which)
     grid, first = world.grid, world.first
     if np.array_equal(grid.blocks[square], first.blocks[square]) and np.array_equal(grid.light[square], first.light[square]):
@@ -77,7 +73,7 @@ def part(world: World, which: Part) -> packing.Body:
     return sections(grid, sections_of(grid.size, which))
 
 
-def generated(world: World, which: Part) -> packing.Body:
+def generated(world: WorldState, which: Part) -> packing.Body:
     """The sections of a part as generated, from the keep."""
     first = world.first
     kept = _KEPT.setdefault(first, {})
@@ -87,5 +83,4 @@ def generated(world: World, which: Part) -> packing.Body:
 
 
 def message(document: dict[str, Any], found: packing.Body) -> bytes:
-    """A land frame's payload, deflated."""
     return packing.deflate_before(packing.head(document, found.places), found.data)

@@ -127,7 +127,6 @@ def _is_count(value: Any) -> bool:
 
 
 def deflate(data: bytes, level: int = 6) -> bytes:
-    """Raw deflate, as a message goes over the wire."""
     return zlib.compress(data, level, _RAW_DEFLATE)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 from weakref import WeakSet, WeakValueDictionary
 
 import numpy as np
 
 from blockworld.grid.changes import NOTHING, Changes, News
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 MOST_PENDING = 2**17
 """Cells and lights that are kept for a client that does not ask; one with more to learn begins again."""
@@ -29,7 +27,6 @@ class Pending:
         self._size = 0
 
     def add(self, news: News) -> None:
-        """More has changed."""
         self._size += len(news.cells) + len(news.lit)
         self._news.append(news)
         if self._size > MOST_PENDING:
@@ -64,13 +61,13 @@ class Shared:
 
     _OF: ClassVar[WeakValueDictionary[int, Shared]] = WeakValueDictionary()
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: WorldState) -> None:
         self._world = world  # its id is taken as long as this lives
         self._changes = Changes(world.grid)
         self._all: WeakSet[Pending] = WeakSet()
 
     @classmethod
-    def of(cls, world: World) -> Shared:
+    def of(cls, world: WorldState) -> Shared:
         """The one of this world, as long as somebody holds it."""
         found = cls._OF.get(id(world))
         if found is None or found._changes.grid is not world.grid:

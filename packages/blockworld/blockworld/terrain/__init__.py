@@ -7,15 +7,4 @@ from blockworld.terrain.ground import SEA
 from blockworld.terrain.houses import FARMS, PENS, STYLES
 from blockworld.terrain.villages import House
 
-__all__ = [
-    "FARMS",
-    "KINDS",
-    "PASSABLE",
-    "PENS",
-    "ROOF",
-    "SEA",
-    "STANDABLE",
-    "STYLES",
-    "House",
-    "caves",
-]
+__all__ = ["FARMS", "KINDS", "PASSABLE", "PENS", "ROOF", "SEA", "STANDABLE", "STYLES", "House", "caves"]

@@ -27,7 +27,6 @@ _OUTSIDE_WALK = "_.pe="
 
 
 def opposite(side: str) -> str:
-    """The side across."""
     return _NAMES[(_NAMES.index(side) + 2) % 4]
 
 
@@ -117,7 +116,6 @@ class _House:
         return None
 
     def storey(self, n: int) -> None:
-        """Floor, walls and what stands in one storey."""
         style, ground = self.style, n * STOREY
         floor, base, post = parse(style.floor), parse(style.base), parse(style.post)
         courses = [parse(block) for block in style.walls]
@@ -304,7 +302,6 @@ class _House:
         return 2 * (top - 1 + far), state_of(style.verge if verge else style.stairs, facing=up)
 
     def deck(self, kind: str, storey: int, x0: int, z0: int, x1: int, z1: int) -> None:
-        """A flat roof with a parapet, or a low dome."""
         top = (storey + 1) * STOREY
         full = parse(self.style.full)
         for x in range(x0, x1 + 1):
@@ -325,7 +322,6 @@ class _House:
                     self.put(x, z, top + 1, state_of(self.style.slab))
 
     def chimneys(self) -> None:
-        """Carry chimneys through the roof."""
         for z in range(self.depth):
             for x in range(self.width):
                 if self.char(0, x, z) == "C":
@@ -437,7 +433,6 @@ class _Blocks:
         self.blocks = blocks
 
     def get(self, x: int, y: int, z: int) -> int:
-        """The state of a cell; air outside."""
         sx, sz, sy = self.blocks.shape
         return int(self.blocks[x, z, y]) if 0 <= x < sx and 0 <= y < sy and 0 <= z < sz else AIR
 

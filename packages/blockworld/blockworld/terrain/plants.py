@@ -129,7 +129,6 @@ def add_plants(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, b
 
 
 def _clear(blocks: np.ndarray, x: int, z: int, y: int) -> None:
-    """Take a plant away, both halves of a tall one."""
     tall = {state_of(name, half="upper") for name in _TALL}
     if int(blocks[x, z, y + 1]) in tall:
         blocks[x, z, y + 1] = AIR

@@ -83,7 +83,6 @@ class _Lot:
         return (depth, width) if self.turns % 2 else (width, depth)
 
     def cell(self, x: int, z: int) -> tuple[int, int]:
-        """A cell of the volume in the world."""
         width, depth, _ = self.volume.cells.shape
         a, b = carpentry.turned_cell(x, z, width, depth, self.turns, self.mirrored)
         return self.x + a, self.z + b
@@ -440,7 +439,6 @@ def _in_pen(rng: np.random.Generator, lot: _Lot, blocks: np.ndarray) -> list[tup
 
 
 def _heap(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, x: int, z: int) -> None:
-    """A few bales of hay."""
     for dx, dz, up in ((0, 0, 2), (1, 0, 1), (0, 1, 1), (-1, 0, 1))[: int(rng.integers(2, 5))]:
         y = int(tops[x + dx, z + dz])
         for h in range(1, up + 1):

@@ -72,7 +72,6 @@ def room_for(slots: Sequence[Stack | None], stack: Stack, *, places: Iterable[in
 
 
 def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
-    """Item -> how many, in the order of the slots."""
     totals: dict[str, int] = {}
     for slot in slots:
         if slot is not None:
@@ -162,7 +161,6 @@ def wear(slots: Slots, index: int, uses: int = 1) -> bool:
 
 
 def armour_points(slots: Sequence[Stack | None]) -> tuple[int, int]:
-    """Armour and toughness of what a player wears."""
     worn = [item_named(slot.item) for slot in slots[ARMOUR:OFFHAND] if slot is not None]
     return sum(item.armour for item in worn), sum(item.toughness for item in worn)
 

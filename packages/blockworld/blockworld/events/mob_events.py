@@ -6,14 +6,15 @@ Rules of Minecraft 1.16.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blockworld.blocks.breaking import other_half
+from blockworld.blocks.halves import other_half
+from blockworld.blocks.updates import set_block
 from blockworld.entities import items_and_projectiles, mob_kernel, spawning
-from blockworld.entities.explosions import explode
 from blockworld.entities.mobs import call_wolves, kill, num_mobs, spawn
+from blockworld.events.explosions import explode
+from blockworld.player import vitals
 from blockworld.registry.blocks import AIR, change, name_of, state_of
 from blockworld.registry.entity_types import (
     ATTACKS,
@@ -28,9 +29,7 @@ from blockworld.registry.entity_types import (
     TAMED,
 )
 from blockworld.state import MAX_ENTITIES, MAX_MOBS, OFFHAND, Player, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 ARROW_SPEED = 1.6
 """Blocks per tick of a skeleton's arrow."""
@@ -42,7 +41,7 @@ def is_day(time: int) -> bool:
     return time < 12542 or time >= 23460
 
 
-def tick(world: World) -> None:
+def tick(world: WorldState) -> None:
     """One tick of all mobs, and of those that come and go by themselves."""
     spawning.tick(world)
     rows = world.entities
@@ -71,7 +70,7 @@ def tick(world: World) -> None:
         _shut_doors(world)
 
 
-def _seen(world: World, seat: int) -> list[float]:
+def _seen(world: WorldState, seat: int) -> list[float]:
     """What mobs know of a player: a row for the kernel."""
     me, lure = world.players[seat], 0
     hunted = not me.dead and me.game_mode in ("survival", "adventure") and world.difficulty != "peaceful"
@@ -82,7 +81,7 @@ def _seen(world: World, seat: int) -> list[float]:
     return [me.x, me.y, me.z, me.eye_y, float(hunted), 0.0, 0.0, float(lure), float(seat)]
 
 
-def _nearest(world: World, row: int) -> int:
+def _nearest(world: WorldState, row: int) -> int:
     """The seat of the living player nearest to a mob."""
     one = world.entities[row]
     at = (float(one["x"]), float(one["y"]), float(one["z"]))
@@ -93,7 +92,7 @@ def _far(me: Player, at: tuple[float, float, float]) -> float:
     return math.inf if me.dead else math.dist((me.x, me.y, me.z), at)
 
 
-def _strike(world: World, row: int, _: int) -> None:
+def _strike(world: WorldState, row: int, _: int) -> None:
     """A blow to the player, and what the player's wolves think of it."""
     one, me = world.entities[row], world.player
     kind = int(one["kind"])
@@ -102,11 +101,11 @@ def _strike(world: World, row: int, _: int) -> None:
         amount = min(amount / 2 + 1, amount)
     elif world.difficulty == "hard":
         amount *= 1.5
-    world.hurt_player(amount, "mob", knock_x=me.x - float(one["x"]), knock_z=me.z - float(one["z"]))
+    vitals.hurt(world, amount, "mob", knock_x=me.x - float(one["x"]), knock_z=me.z - float(one["z"]))
     call_wolves(world, row)
 
 
-def _shoot(world: World, row: int, target: int) -> None:
+def _shoot(world: WorldState, row: int, target: int) -> None:
     """A skeleton's arrow or a snow golem's snowball, aimed a little above the target and never quite straight."""
     one, me = world.entities[row], world.player
     if target == 0:
@@ -130,20 +129,19 @@ def _shoot(world: World, row: int, target: int) -> None:
     items_and_projectiles.shoot(world, kind, x, y, z, vx, vy, vz, int(one["id"]))
 
 
-def _burst(world: World, row: int, _: int) -> None:
-    """A creeper's end."""
+def _burst(world: WorldState, row: int, _: int) -> None:
     one = world.entities[row]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
-    items_and_projectiles.remove(world, row)
+    world.remove(row)
     explode(world, x, y, z, 3.0, world.rules.get("mobGriefing", "true") == "true")
 
 
-def _lay(world: World, row: int, _: int) -> None:
+def _lay(world: WorldState, row: int, _: int) -> None:
     one = world.entities[row]
     world.spawn_item(float(one["x"]), float(one["y"]), float(one["z"]), Stack("egg"))
 
 
-def _graze(world: World, row: int, _: int) -> None:
+def _graze(world: WorldState, row: int, _: int) -> None:
     """A sheep eats the grass it stands in or on: its wool comes back, a lamb grows a minute older."""
     one = world.entities[row]
     x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
@@ -155,13 +153,13 @@ def _graze(world: World, row: int, _: int) -> None:
     else:
         return
     if griefs:
-        world.set_block(*eaten, left)
+        set_block(world, *eaten, left)
     one["flags"] &= ~SHEARED
     if one["age"] < 0:
         one["age"] = min(0, int(one["age"]) + 1200)
 
 
-def _birth(world: World, row: int, other: int) -> None:
+def _birth(world: WorldState, row: int, other: int) -> None:
     """A young one of two parents; a lamb has the colour of one of them."""
     one, two = world.entities[row], world.entities[other]
     name = KINDS[one["kind"]]
@@ -179,12 +177,12 @@ def _birth(world: World, row: int, other: int) -> None:
     items_and_projectiles.spawn_xp(world, x, y, z, points)
 
 
-def _die(world: World, row: int, _: int) -> None:
+def _die(world: WorldState, row: int, _: int) -> None:
     if world.entities["health"][row] <= 0:
         kill(world, row, 0 if world.entities["flags"][row] & PLAYER_HIT else -1)
 
 
-def _open_door(world: World, row: int, cell: int) -> None:
+def _open_door(world: WorldState, row: int, cell: int) -> None:
     """A villager opens a wooden door, to shut it when it is through."""
     _, sy, sz = world.grid.size
     at = cell // (sz * sy), cell % sy, cell // sy % sz
@@ -192,17 +190,17 @@ def _open_door(world: World, row: int, cell: int) -> None:
     world.extras.setdefault(int(world.entities["id"][row]), {})["door"] = list(at)
 
 
-def _set_door(world: World, at: tuple[int, int, int], opened: str) -> None:
+def _set_door(world: WorldState, at: tuple[int, int, int], opened: str) -> None:
     state = world.grid.get(*at)
     if not name_of(state).endswith("_door"):
         return
     other = other_half(world, *at)
     if other is not None:
         world.grid.set(*other, change(world.grid.get(*other), open=opened))
-    world.set_block(*at, change(state, open=opened))
+    set_block(world, *at, change(state, open=opened))
 
 
-def _shut_doors(world: World) -> None:
+def _shut_doors(world: WorldState) -> None:
     """Villagers shut the doors they opened once they are through."""
     rows = world.entities
     for row in np.flatnonzero((rows["kind"] == _VILLAGER) & (rows["health"] > 0)).tolist():

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from blockworld.blocks.updates import set_block
 from blockworld.entities import mob_kernel, mobs
 from blockworld.entities.entity_kernel import blasted, exposure
-from blockworld.entities.items_and_projectiles import checked, remove, spawn_item
 from blockworld.errors import WorldError
 from blockworld.grid.physics import FLUID_KIND
+from blockworld.player import vitals
 from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, block_of, properties_of
 from blockworld.registry.drops import drops
 from blockworld.registry.entity_types import HEIGHTS, ITEM, NUM_THINGS, STEADINESS, WIDTHS
 from blockworld.state import HALF_WIDTH
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState, check_finite
 
 _RESISTANCES: np.ndarray = np.array([block.resistance for block in BLOCKS], np.float64)[BLOCK_OF]
 _NUM_RAYS = 16**3 - 14**3
 
 
-def explode(world: World, x: float, y: float, z: float, power: float, breaks: bool = True) -> int:
+def explode(world: WorldState, x: float, y: float, z: float, power: float, breaks: bool = True) -> int:
     """Let something burst: blocks break by their resistance, bodies are hurt by distance and cover.
 
     Args:
@@ -33,7 +31,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
     Returns:
         How many blocks broke.
     """
-    checked(x, y, z)
+    check_finite(x, y, z)
     if not 0 < power <= 10:
         raise WorldError(f"an explosion has a power above 0 and up to 10, got {power}")
     blocks, entities = world.grid.blocks, world.entities
@@ -52,7 +50,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
         if share <= 0:
             continue
         if kind == ITEM:
-            remove(world, row)
+            world.remove(row)
         elif kind >= NUM_THINGS:
             mobs.hit(world, row, _blast(share, power), -1, ox - x, oz - z, 0.0)
             if not one["flags"] & mob_kernel.NO_AI:
@@ -67,7 +65,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
             amount = _blast(share, power) * {"easy": 0.5, "hard": 1.5, "peaceful": 0.0}.get(world.difficulty, 1.0)
             if amount > 0:
                 with world.acting(seat):
-                    world.hurt_player(amount, "explosion")
+                    vitals.hurt(world, amount, "explosion")
             if me.game_mode in ("survival", "adventure"):
                 length = max(1e-6, math.dist((me.x, me.y, me.z), (x, y, z)))
                 me.vx += (me.x - x) / length * share
@@ -78,7 +76,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
         if state == AIR:
             continue
         chance = float(world.rng.random())
-        world.set_block(cx, cy, cz, AIR)
+        set_block(world, cx, cy, cz, AIR)
         # Half of a door or bed gives nothing: the other half does.
         half = properties_of(state).get("half", properties_of(state).get("part"))
         if (
@@ -88,7 +86,7 @@ def explode(world: World, x: float, y: float, z: float, power: float, breaks: bo
             and block_of(state).hardness is not None
         ):
             for stack in drops(state, None, world.rng):
-                spawn_item(world, cx + 0.5, cy + 0.3, cz + 0.5, stack)
+                world.spawn_item(cx + 0.5, cy + 0.3, cz + 0.5, stack)
     return len(cells)
 
 

@@ -6,34 +6,22 @@ Rules of Minecraft 1.16. All of them move in one kernel call a tick.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from blockworld.entities import mobs
-from blockworld.entities.entity_kernel import (
-    GAINED,
-    GONE,
-    HIT_BLOCK,
-    HIT_MOB,
-    HIT_PLAYER,
-    PICK_UP,
-    TAKE_ARROW,
-    move_things,
-)
-from blockworld.entities.items_and_projectiles import gain, remove, stack_of
+from blockworld.entities.entity_kernel import GAINED, GONE, HIT_BLOCK, HIT_MOB, HIT_PLAYER, PICK_UP, TAKE_ARROW, move_things
+from blockworld.entities.items_and_projectiles import gain, stack_of
+from blockworld.player import vitals
 from blockworld.registry.entity_types import ARROW, CRITICAL, EGG, ENDER_PEARL, NUM_THINGS
 from blockworld.registry.items import ITEMS
 from blockworld.state import MAX_ENTITIES, Stack
-
-if TYPE_CHECKING:
-    from blockworld.world import World
+from blockworld.world_state import WorldState
 
 _LIMITS: np.ndarray = np.array([item.stack for item in ITEMS], np.int16)
 
 
-def tick(world: World) -> None:
-    """One tick of everything that is no mob."""
+def tick(world: WorldState) -> None:
     entities = world.entities
     players = np.array(
         [[me.x, me.y, me.z, float(not me.dead and me.game_mode != "spectator"), seat] for seat, me in enumerate(world.players)]
@@ -50,12 +38,12 @@ def tick(world: World) -> None:
             elif what == TAKE_ARROW:
                 if world.give(Stack("arrow")) is None:
                     world.player.count("picked_up", "arrow")
-                    remove(world, row)
+                    world.remove(row)
             elif what == GONE:
-                remove(world, row)
+                world.remove(row)
             elif what == GAINED:
                 gain(world, int(entities["count"][row]))
-                remove(world, row)
+                world.remove(row)
             elif what == HIT_BLOCK:
                 _meet(world, row, shooter)
             elif what == HIT_MOB:
@@ -64,7 +52,7 @@ def tick(world: World) -> None:
                 _hit_player(world, row, shooter)
 
 
-def _pick_up(world: World, row: int) -> None:
+def _pick_up(world: WorldState, row: int) -> None:
     """Put an item into the player's slots, as far as there is room."""
     stack = stack_of(world, row)
     left = world.give(stack)
@@ -73,12 +61,12 @@ def _pick_up(world: World, row: int) -> None:
         return
     world.player.count("picked_up", stack.item, taken)
     if left is None:
-        remove(world, row)
+        world.remove(row)
     else:
         world.entities["count"][row] = left.count
 
 
-def _meet(world: World, row: int, shooter: int) -> None:
+def _meet(world: WorldState, row: int, shooter: int) -> None:
     """Of what was thrown and hit something: eggs hatch, pearls carry, all but arrows are gone."""
     one = world.entities[row]
     kind = int(one["kind"])
@@ -86,18 +74,18 @@ def _meet(world: World, row: int, shooter: int) -> None:
         return
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
     owner = int(one["target"])
-    remove(world, row)
+    world.remove(row)
     if kind == EGG and world.rng.random() < 0.125:
         for _ in range(4 if world.rng.random() < 1 / 32 else 1):
-            world.spawn_mob("chicken", x, y, z, Age=-24000)
+            mobs.spawn(world, "chicken", x, y, z, Age=-24000)
     elif kind == ENDER_PEARL and owner == 0 and not world.players[shooter].dead:
         me = world.player
         me.x, me.y, me.z, me.fall_distance = x, y, z, 0.0
         me.vx = me.vy = me.vz = 0.0
-        world.hurt_player(5.0, "fall")
+        vitals.hurt(world, 5.0, "fall")
 
 
-def _damage(world: World, row: int) -> float:
+def _damage(world: WorldState, row: int) -> float:
     """Half hearts of an arrow."""
     one = world.entities[row]
     speed = math.sqrt(float(one["vx"]) ** 2 + float(one["vy"]) ** 2 + float(one["vz"]) ** 2)
@@ -107,7 +95,7 @@ def _damage(world: World, row: int) -> float:
     return float(damage)
 
 
-def _hit_mob(world: World, row: int, mob: int, shooter: int) -> None:
+def _hit_mob(world: WorldState, row: int, mob: int, shooter: int) -> None:
     """An arrow wounds, everything else only pushes; who shot is who did it."""
     entities = world.entities
     one = entities[row]
@@ -119,17 +107,17 @@ def _hit_mob(world: World, row: int, mob: int, shooter: int) -> None:
     if one["kind"] != ARROW:
         _meet(world, row, shooter)
     elif hit:
-        remove(world, row)
+        world.remove(row)
     else:
         one["vx"], one["vy"], one["vz"] = -vx * 0.1, -float(one["vy"]) * 0.1, -vz * 0.1
 
 
-def _hit_player(world: World, row: int, shooter: int) -> None:
+def _hit_player(world: WorldState, row: int, shooter: int) -> None:
     one = world.entities[row]
     if one["kind"] != ARROW:
         with world.acting(shooter):
             _meet(world, row, shooter)
         return
     amount = _damage(world, row)
-    world.hurt_player(amount, "arrow", knock_x=float(one["vx"]), knock_z=float(one["vz"]))
-    remove(world, row)
+    vitals.hurt(world, amount, "arrow", knock_x=float(one["vx"]), knock_z=float(one["vz"]))
+    world.remove(row)

@@ -1,0 +1,1 @@
+"""What comes of what mobs and things do: blows, shots, explosions, births and deaths."""

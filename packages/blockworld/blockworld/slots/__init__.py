@@ -1,0 +1,1 @@
+"""What lies in slots, and where a screen shows them."""

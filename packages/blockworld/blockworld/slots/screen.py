@@ -1,0 +1,89 @@
+"""An open screen: whose it is, where its cursor is, and what lies loose in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from blockworld.errors import WorldError, unknown_name
+from blockworld.slots import inventory
+from blockworld.slots.inventory import Slots
+from blockworld.slots.panels import FRAME, KINDS, Panel, panel
+from blockworld.state import Position
+
+
+@dataclass
+class Screen:
+    """An open screen.
+
+    Attributes:
+        kind: One of `KINDS`.
+        position: Of its block; None of the player's own and of a villager.
+        entity: Id of the villager; -1 without.
+        blocks: All blocks whose slots are shown: two of a large chest.
+        x, y: The cursor, GUI pixels from the upper left of the panel.
+        craft: What lies in the grid, the stonecutter or the trade.
+        choice: The chosen option of a stonecutter, or offer; -1 for none.
+        chosen_for: The stone that lay in the stonecutter then; with another one the choice is void.
+        scroll: The first offer shown.
+        before: Keys that were down in the tick before.
+    """
+
+    kind: str
+    position: Position | None = None
+    entity: int = -1
+    blocks: list[Position] = field(default_factory=list)
+    x: float = 88.0
+    y: float = 83.0
+    craft: Slots = field(default_factory=list)
+    choice: int = -1
+    chosen_for: str = ""
+    scroll: int = 0
+    before: list[str] = field(default_factory=list)
+
+    @property
+    def panel(self) -> Panel:
+        return panel(self.kind)
+
+    @property
+    def corner(self) -> tuple[int, int]:
+        """Where the panel's upper left lies in the frame, GUI pixels."""
+        return (FRAME[0] - self.panel.width) // 2, (FRAME[1] - self.panel.height) // 2
+
+    @property
+    def hovered(self) -> int | None:
+        """The place under the cursor, by its number in `slots`."""
+        return slot_at(self, self.x, self.y)
+
+    def state(self) -> dict[str, Any]:
+        """JSON values from which `load` makes the screen again."""
+        return asdict(self) | {"craft": inventory.dump(self.craft)}
+
+    @classmethod
+    def load(cls, state: Mapping[str, Any]) -> Screen:
+        """The inverse of `state`.
+
+        Raises:
+            UnknownNameError: If there is no such kind of screen.
+            WorldError: If the state is of something else.
+        """
+        if state.get("kind") not in KINDS:
+            raise unknown_name("screen", str(state.get("kind"))[:100], KINDS)
+        fields = dict(state)
+        try:
+            fields["craft"] = inventory.load(fields["craft"])
+            fields["blocks"] = [(int(x), int(y), int(z)) for x, y, z in fields["blocks"]]
+            fields["position"] = None if fields["position"] is None else tuple(fields["position"])
+            return cls(**fields)
+        except (KeyError, TypeError, ValueError) as error:
+            raise WorldError(f"not the state of a screen ({error}); give what Screen.state() returned") from None
+
+
+def slot_at(screen: Screen, x: float, y: float) -> int | None:
+    """The place at a point, by its number in `Panel.places`; None if there is none."""
+    for number, place in enumerate(screen.panel.places):
+        border = 1 if (place.width, place.height) == (16, 16) else 0
+        if -border <= x - place.x < place.width + border and -border <= y - place.y < place.height + border:
+            return number
+    return None

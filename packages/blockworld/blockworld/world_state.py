@@ -1,0 +1,340 @@
+"""Everything that decides what happens next in a world, as data: rules are functions of a `WorldState`, it knows no rule.
+
+What changes a block here only notes it: `blocks.updates` lets the neighbours react. What happens in a tick is in `tick`; how a
+world is made, kept and brought back in `world`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from blockworld.errors import WorldError
+from blockworld.grid.fluids import LAVA, WATER
+from blockworld.grid.grid import Grid
+from blockworld.registry import containers
+from blockworld.registry.blocks import name_of
+from blockworld.registry.entity_types import ITEM, NUM_THINGS, TAGGED
+from blockworld.registry.items import item_named
+from blockworld.slots import inventory
+from blockworld.slots.screen import Screen
+from blockworld.state import ENTITY, MAX_ENTITIES, STILL, Action, Container, Player, Position, Stack
+from blockworld.terrain.generate import Land
+
+DEFAULT_RULES = {
+    "doDaylightCycle": "true",
+    "doMobSpawning": "true",
+    "keepInventory": "false",
+    "mobGriefing": "true",
+    "randomTickSpeed": "3",
+    "naturalRegeneration": "true",
+    "doFireTick": "true",
+    "doTileDrops": "true",
+    "doWeatherCycle": "false",
+}
+"""Game rules the world knows, and what they are at first."""
+
+
+class Turns:
+    """Cells whose turn is to come, in order; a cell that waits already keeps its turn."""
+
+    def __init__(self) -> None:
+        self.due: dict[int, list[int]] = {}
+        self.waiting: set[int] = set()
+
+    def add(self, tick: int, cell: int) -> None:
+        if cell not in self.waiting:
+            self.waiting.add(cell)
+            self.due.setdefault(tick, []).append(cell)
+
+    def take(self, tick: int) -> list[int]:
+        cells = self.due.pop(tick, None)
+        if cells is None:
+            return []
+        self.waiting.difference_update(cells)
+        return cells
+
+    def state(self) -> list[list[Any]]:
+        return [[tick, cells[:]] for tick, cells in sorted(self.due.items())]
+
+    def load(self, state: list[list[Any]]) -> None:
+        self.due = {int(tick): [int(cell) for cell in cells] for tick, cells in state}
+        self.waiting = {cell for cells in self.due.values() for cell in cells}
+
+
+def pack(x: int, y: int, z: int) -> int:
+    """The number by which `Updates` knows a cell."""
+    return x << 20 | z << 10 | y
+
+
+def unpack(cell: int) -> Position:
+    return cell >> 20, cell & 1023, cell >> 10 & 1023
+
+
+class Updates:
+    """What is still to happen in the blocks of one world.
+
+    Attributes:
+        ticks: Ticks so far.
+        blocks: Turns that blocks asked for.
+        fluids: Those of water and of lava.
+        moving: Cells of blocks that fall.
+        changes: Cells (x, y, z) that changed, with whether the neighbours are to react too and the state that was there before
+            (None: unknown); empty between ticks.
+        is_settling: Whether somebody works off `changes`.
+    """
+
+    def __init__(self) -> None:
+        self.ticks = 0
+        self.blocks = Turns()
+        self.fluids = {WATER: Turns(), LAVA: Turns()}
+        self.moving: set[int] = set()
+        self.changes: deque[tuple[int, int, int, bool, int | None]] = deque()
+        self.is_settling = False
+
+    def schedule(self, x: int, y: int, z: int, ticks: int) -> None:
+        """Give the block of a cell a turn in some ticks, at least 1."""
+        self.blocks.add(self.ticks + max(1, ticks), pack(x, y, z))
+
+    def state(self) -> dict[str, Any]:
+        """All there is to remember, as JSON values."""
+        return {
+            "ticks": self.ticks,
+            "blocks": self.blocks.state(),
+            "water": self.fluids[WATER].state(),
+            "lava": self.fluids[LAVA].state(),
+            "moving": sorted(self.moving),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Continue from what `state` gave.
+
+        Raises:
+            WorldError: If it is nothing that `state` gives.
+        """
+        other = Updates()
+        try:
+            other.ticks = int(state["ticks"])
+            other.blocks.load(state["blocks"])
+            other.fluids[WATER].load(state["water"])
+            other.fluids[LAVA].load(state["lava"])
+            other.moving = {int(cell) for cell in state["moving"]}
+        except (KeyError, TypeError, ValueError) as error:
+            raise WorldError(f"these are not updates of a world ({error!r}); give what Updates.state() returned") from error
+        self.__dict__.update(other.__dict__)
+
+
+class WorldState:
+    """A world as it is now, with one player in it.
+
+    Args:
+        seed: Of land, animals and all chance.
+        kind: Of land: see `terrain.generate.generate`.
+        land: What the world was made from.
+        first: Its blocks and light as generated.
+
+    Attributes:
+        land: What the world was made from; its blocks are the first ones, `grid` has those of now.
+        first: The blocks and light as generated, which all worlds of this land share; read-only.
+        grid: Blocks and light.
+        players: Everybody in it, by seat.
+        seat: Whose turn it is: rules act for this player. 0 between two ticks.
+        player: The one whose turn it is.
+        entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
+        extras: Entity id -> what few entities have besides: JSON values.
+        containers: Where chests and furnaces are, and what is in them.
+        updates: What will happen to blocks by themselves.
+        ticks: Since the beginning.
+        time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
+        rules: Game rules by name.
+        weather: `clear`, `rain` or `thunder`.
+        difficulty: `peaceful`, `easy`, `normal` or `hard`.
+        spawn: Where the player begins, and comes back after death.
+        screens: What each player has open: inventory, chest, ...; None while playing.
+        befores: What each player did in the last tick.
+        rng: All chance after the beginning.
+        deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
+        unseen: Cells that the hands of others have changed earlier in this tick -> the state that was there. A player who comes
+            later in it has aimed at what was there before. Empty between ticks.
+        noted: What the one whose turn it is changes so; None while nobody uses their hands.
+        next_id: Of the next entity.
+    """
+
+    def __init__(self, seed: int, kind: str, land: Land, first: Grid) -> None:
+        self.seed, self.kind = seed, kind
+        self.land, self.first = land, first
+        self.grid = first.copy()
+        self.spawn: Position = land.spawn
+        self.players: list[Player] = []
+        self.screens: list[Screen | None] = []
+        self.befores: list[Action] = []
+        self.join()
+        self.turn_to(0)
+        self.entities = np.zeros(MAX_ENTITIES, ENTITY)
+        self.entities["kind"] = -1
+        self.extras: dict[int, dict[str, Any]] = {}
+        self.containers: dict[Position, Container] = {}
+        self.updates = Updates()
+        self.ticks = 0
+        self.time = 1000
+        self.rules = dict(DEFAULT_RULES)
+        self.weather = "clear"
+        self.difficulty = "normal"
+        self.rng = np.random.default_rng((seed, 1))
+        self.deaths: list[dict[str, Any]] = []
+        self.unseen: dict[Position, int] = {}
+        self.noted: dict[Position, int] | None = None
+        self.next_id = 1
+
+    # Players
+
+    def join(self) -> int:
+        """Let another player in, at the spawn; returns its seat. `step` takes one more action from now on."""
+        x, y, z = self.spawn
+        self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
+        self.screens.append(None)
+        self.befores.append(STILL)
+        return len(self.players) - 1
+
+    @contextmanager
+    def acting(self, seat: int) -> Iterator[Player]:
+        """Rules, pictures and commands are for this player while the context lasts.
+
+        Raises:
+            WorldError: If nobody sits there.
+        """
+        if not 0 <= seat < len(self.players):
+            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
+        before = self.seat
+        self.turn_to(seat)
+        try:
+            yield self.player
+        finally:
+            self.turn_to(before)
+
+    def turn_to(self, seat: int) -> None:
+        """As `acting`, until told otherwise, for a tick, which gives everybody a turn; rules and tools use `acting`."""
+        self.seat, self.player = seat, self.players[seat]
+
+    @property
+    def screen(self) -> Screen | None:
+        """What the one whose turn it is has open."""
+        return self.screens[self.seat]
+
+    @screen.setter
+    def screen(self, screen: Screen | None) -> None:
+        self.screens[self.seat] = screen
+
+    @property
+    def said_done(self) -> bool:
+        """Whether the player pressed ESC in the last tick, with which one says that one is done."""
+        return self.befores[self.seat].esc
+
+    def give(self, stack: Stack) -> Stack | None:
+        """Put a stack into the player's slots; returns what did not fit.
+
+        Raises:
+            WorldError: If there is nothing in it.
+        """
+        if stack.count < 1:
+            raise WorldError(f"a stack holds 1 or more, got {stack}")
+        return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
+
+    # Blocks
+
+    def change_block(self, x: int, y: int, z: int, state: int) -> int:
+        """Put a state into a cell and note the change in `updates.changes`; returns the state that was there.
+
+        Raises:
+            WorldError: If there is no such cell.
+        """
+        before = self.grid.set(x, y, z, state)
+        if before != state:
+            if self.noted is not None:
+                self.noted.setdefault((x, y, z), before)
+            self.updates.changes.append((x, y, z, True, before))
+        return before
+
+    def container_at(self, position: Position) -> Container | None:
+        """The container of the block at a position, made empty if it has none yet; None if the block holds nothing."""
+        kind = containers.kind_of_block(name_of(self.grid.get(*position)))
+        if kind is None:
+            return None
+        container = self.containers.get(position)
+        if container is None or container.kind != kind:
+            container = self.containers[position] = containers.new(kind)
+        return container
+
+    # Entities
+
+    def free_row(self) -> int:
+        """A row of `entities` nobody uses, emptied and with a fresh id; when all are taken, that of the oldest item goes."""
+        free = np.flatnonzero(self.entities["kind"] == -1)
+        if free.size:
+            row = int(free[0])
+        else:
+            things = np.flatnonzero(self.entities["kind"] < NUM_THINGS)
+            row = int(things[np.argmax(self.entities["age"][things])])
+            self.extras.pop(int(self.entities["id"][row]), None)
+        self.entities[row] = np.zeros((), ENTITY)
+        self.entities["id"][row] = self.next_id
+        self.entities["target"][row] = -1
+        self.next_id += 1
+        return row
+
+    def row_of(self, entity: int) -> int | None:
+        """The row of an entity by id; None if it is gone."""
+        found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))
+        return int(found[0]) if found.size else None
+
+    def add_thing(self, kind: int, x: float, y: float, z: float, vx: float, vy: float, vz: float) -> int:
+        """Let something that is no mob be at a place, in blocks, with a speed, in blocks per tick; returns its row."""
+        row = self.free_row()
+        one = self.entities[row]
+        one["kind"], one["target"] = kind, -1
+        one["x"], one["y"], one["z"] = x, y, z
+        one["vx"], one["vy"], one["vz"] = vx, vy, vz
+        return row
+
+    def spawn_item(
+        self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
+    ) -> int:
+        """Let a stack lie in the world; returns the entity's id.
+
+        Args:
+            x, y, z: Of its bottom, in blocks.
+            vx, vy, vz: Blocks per tick.
+            delay: Ticks until it can be picked up, up to 32,766; 32,767 for never.
+
+        Raises:
+            UnknownNameError: If there is no such item.
+            WorldError: If the place is not finite, or the count or delay out of range.
+        """
+        item = item_named(stack.item)
+        check_finite(x, y, z)
+        if not 1 <= stack.count <= 32767 or not 0 <= delay <= 32767:
+            raise WorldError(f"an item lies there 1 to 32767 at a time for 0 to 32767 ticks, got {stack.count} for {delay}")
+        row = self.add_thing(ITEM, x, y, z, vx, vy, vz)
+        one = self.entities[row]
+        one["item"], one["count"], one["goal_ticks"] = item.index, stack.count, delay
+        entity = int(one["id"])
+        if stack.damage or stack.tag:
+            one["flags"] |= TAGGED
+            self.extras[entity] = {"damage": stack.damage, "tag": stack.tag}
+        return entity
+
+    def remove(self, row: int) -> None:
+        """Take an entity out of the world, without a trace."""
+        self.extras.pop(int(self.entities["id"][row]), None)
+        self.entities["kind"][row] = -1
+
+
+def check_finite(x: float, y: float, z: float) -> None:
+    """Refuse a place or speed that is not finite."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        raise WorldError(f"there is no place {x} {y} {z}; give finite numbers")
