@@ -9,7 +9,7 @@ import blockworld
 ROOT = Path(blockworld.__file__).parent
 ORDER = (
     *("errors", "state", "registry", "grid", "terrain", "blocks", "entities", "player", "commands"),
-    *("render", "tick", "world", "scene"),
+    *("raycaster", "render", "tick", "world", "scene"),
 )
 """From the ground up: each may import itself and those before it. `compiling` lives a small life in a world, so that every
 kernel is called, and `__init__` is the door: they stand above."""
