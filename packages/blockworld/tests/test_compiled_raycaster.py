@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from blockworld import Renderer, World
+from blockworld.raycaster.records import TILE, WET, Scenery
 from blockworld.render import renderer as rendering
 from blockworld.render.daylight import brightness, of_sky
-from blockworld.render.raycaster import TILE
 from blockworld.scene import packing
 from blockworld.scene.tables import static_tables
 
@@ -33,14 +33,14 @@ def test_the_module_is_made_from_the_source_as_it_is():
     assert made["source"] == tool["source_digest"](), "make it anew:  python packages/blockworld/tools/make_raycaster.py"
 
 
-def scenery() -> tuple[np.ndarray, ...]:
+def scenery() -> Scenery:
     """The pictures that tile, rounded as browsers get them."""
     rounded = []
     for values in rendering.scenery():
         offset, scale = float(values.min()), float(values.max() - values.min())
         whole = np.round((values - offset) * (255 / scale)).astype(np.uint8)
         rounded.append((offset + scale * whole.astype(np.float64) / 255).astype(np.float32))
-    return tuple(rounded)
+    return Scenery(*rounded)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def cast(tmp_path_factory):
             x, _, z = world.spawn
             player.x, player.y, player.z = scene.get("at", (x + 0.5, grid.top(x, z) + 1.0, z + 0.5))
             if scene.get("in_water"):
-                lake = np.argwhere(rendering.tables()[0][grid.blocks] & 16)
+                lake = np.argwhere(rendering.tables().info[grid.blocks] & WET)
                 place = lake[len(lake) // 2]
                 player.x, player.z, player.y = place[0] + 0.5, place[1] + 0.5, place[2] - 1.2
             player.yaw, player.pitch = scene["yaw"], scene["pitch"]

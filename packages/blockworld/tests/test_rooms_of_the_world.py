@@ -10,7 +10,7 @@ import blockworld
 PACKAGE = Path(blockworld.__file__).parent
 ORDER = (
     *("errors", "state", "registry", "compiling", "grid", "terrain", "slots", "world_state"),
-    *("blocks", "entities", "player", "events", "commands", "render", "scene", "tick", "world", "scenario"),
+    *("blocks", "entities", "player", "events", "commands", "raycaster", "render", "scene", "tick", "world", "scenario"),
     *("env", "exercise", "__init__"),
 )
 """From the ground up: each may import itself and those before it."""

@@ -7,9 +7,9 @@ import pytest
 
 from blockworld import Action, Stack, World, WorldError
 from blockworld.player import mining
+from blockworld.raycaster.records import NUM_NUMBERS
 from blockworld.registry.blocks import parse
 from blockworld.render import display, figures, pieces
-from blockworld.render.raycaster import NUM_NUMBERS
 from blockworld.scene import land, packing, shared
 from blockworld.scene.decoder import LAND_FRAME, SCENE_FRAME, SceneDecoder
 from blockworld.scene.encoder import SceneEncoder, generated_land

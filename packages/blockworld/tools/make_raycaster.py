@@ -6,7 +6,7 @@
 Numba turns the kernels into LLVM's intermediate form, and LLVM, which llvmlite brings along for WebAssembly too, into an object
 file. That file needs nothing from elsewhere, so that it becomes a module by leaving out what linkers read and naming its one
 function. A section of the module has the names of the arguments in their order, and the digest of the source.
-Run it whenever `raycaster.py` has changed; a test tells.
+Run it whenever a file of `blockworld/raycaster` has changed; a test tells.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import carray
 
 import blockworld
-from blockworld.render import raycaster
+from blockworld.raycaster import picture, records
 
-SOURCE = Path(blockworld.__file__).parent / "render" / "raycaster.py"
+SOURCES = sorted((Path(blockworld.__file__).parent / "raycaster").glob("*.py"))
 MODULE = Path(blockworld.__file__).parent / "web" / "land" / "raycaster.wasm"
 SECTION = "interplay"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
@@ -46,7 +47,15 @@ TYPES = {
     }.items()
     for name in names.split()
 }
-"""Of the arrays; what is not here is a whole number."""
+"""Of the arrays, as browsers fill them; what is not here is a whole number."""
+RECORDS = {
+    "box_range": records.Range,
+    "boxes": records.Box,
+    "num": records.View,
+    "marks": records.Marks,
+    "rays": records.Rays,
+}
+"""What the kernels take some of them for."""
 
 
 def cast(
@@ -54,61 +63,60 @@ def cast(
     num_pages, page_starts, land, clouds, ripples, bright, num, marks, starts, tops, columns, rays, first_row, every, W, H, out,
     depth,
 ):  # fmt: skip
-    """The module's function: `raycaster.first_steps` and `raycaster.paint` of arrays that begin at these addresses.
+    """The module's function: `picture.first_steps` and `picture.paint` of arrays that begin at these addresses.
 
-    Types are those of `TYPES`, shapes those below; W and H are the picture's size in pixels, SX, SY and SZ the land's in cells.
+    Types are those of `TYPES` and `RECORDS`, shapes those below; W and H are the picture's size in pixels, SX, SY and SZ the
+    land's in cells.
     """
-    cells, down, across = SX * SY * SZ, -(-H // raycaster.TILE), -(-W // raycaster.TILE)
-    all_skip, all_starts, all_num = (
-        carray(skip, (cells,)),
-        carray(starts, (down, across)),
-        carray(num, (raycaster.NUM_NUMBERS,)),
-    )
-    raycaster.first_steps(all_skip, SX, SY, SZ, all_num, W, H, first_row, every, all_starts)
-    raycaster.paint(
-        carray(blocks, (cells,)),
-        carray(light, (cells,)),
-        all_skip,
+    num_cells, down, across = SX * SY * SZ, -(-H // records.TILE), -(-W // records.TILE)
+    cells = records.Cells(
+        carray(blocks, (num_cells,)),
+        carray(light, (num_cells,)),
+        carray(skip, (num_cells,)),
         SX,
         SY,
         SZ,
+        carray(tops, (SX // records.TILE, SZ // records.TILE)),
+    )
+    looks = records.Looks(
         carray(info, (num_states,)),
         carray(faces, (num_states, 6)),
-        carray(box_range, (num_states, 2)),
-        carray(boxes, (num_boxes, 6)),
+        carray(box_range, (num_states,)),
+        carray(boxes, (num_boxes,)),
         carray(box_faces, (num_boxes, 6)),
         carray(height, (num_states,)),
         carray(glow, (num_states,)),
         carray(pages, (num_pages,)),
-        carray(page_starts, (raycaster.LEVELS,)),
+        carray(page_starts, (records.LEVELS,)),
+    )
+    scenery = records.Scenery(
         carray(land, (256, 256, 3)),
         carray(clouds, (256, 256)),
         carray(ripples, (128, 128, 2)),
-        carray(bright, (256, 3)),
-        all_num,
-        carray(marks, (7,)),
-        all_starts,
-        carray(tops, (SX // raycaster.TILE, SZ // raycaster.TILE)),
-        carray(columns, (2, raycaster.TILE * across)),
-        carray(rays, (6 * raycaster.TILE**2,)),
-        first_row,
-        every,
+    )
+    canvas = records.Canvas(
+        carray(starts, (down, across)),
+        carray(columns, (2, records.TILE * across)),
+        carray(rays, (1,)),
         carray(out, (H, W, 3)),
         carray(depth, (H, W)),
     )
+    view = carray(num, (1,))[0]
+    picture.first_steps(cells, view, W, H, first_row, every, canvas.starts)
+    picture.paint(cells, looks, scenery, carray(bright, (256, 3)), view, carray(marks, (1,))[0], canvas, first_row, every)
 
 
 def source_digest() -> str:
     """Of everything that the module is made from."""
-    return hashlib.sha256(SOURCE.read_bytes() + Path(__file__).read_bytes()).hexdigest()
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [*SOURCES, Path(__file__)])).hexdigest()
 
 
 def intermediate() -> tuple[str, str]:
     """LLVM's form of `cast`, not optimised for any machine, and the name that the function has there."""
-    from numba import njit, types
+    from numba import from_dtype, njit, types
 
     arguments = [
-        types.CPointer(getattr(types, TYPES[name])) if name in TYPES else types.int32
+        types.CPointer(from_dtype(RECORDS.get(name, np.dtype(TYPES[name])))) if name in TYPES else types.int32
         for name in inspect.signature(cast).parameters
     ]
     kernel = njit(types.void(*arguments), error_model="numpy", nogil=True)(cast)
@@ -276,7 +284,7 @@ def main() -> None:
     if options.check:
         if facts_of(MODULE.read_bytes()).get("source") != source_digest():
             raise SystemExit(
-                f"{SOURCE.name} or this tool has changed since {MODULE.name} was made: run  python tools/make_raycaster.py"
+                f"the ray-caster or this tool has changed since {MODULE.name} was made: run  python tools/make_raycaster.py"
             )
         return
     if not options.plain:

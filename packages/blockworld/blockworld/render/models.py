@@ -21,17 +21,22 @@ import numpy as np
 
 from blockworld.errors import WorldError
 from blockworld.grid import light
+from blockworld.raycaster.records import (
+    BOXES,
+    CROSS,
+    CUBE,
+    CULLED,
+    CUTOUT,
+    LAVA,
+    NATURAL,
+    PLANT,
+    SMOOTH,
+    TINTED,
+    WATER,
+)
 from blockworld.registry import blocks
 from blockworld.registry.facts import table
 from blockworld.render.textures import material, texture
-
-AIR, CUBE, CUTOUT, WATER, CROSS, BOXES, LAVA = range(7)
-"""Kinds: nothing to see; an opaque cube; a cube with holes or panes of colour; only water; two crossed pictures; boxes;
-lava."""
-
-TINTED, NATURAL, CULLED, PLANT, SMOOTH = 1, 2, 4, 8, 16
-"""Flags: takes the colour of the land; its texture may be mirrored from cell to cell; no face against its like (glass);
-stands in the grass; a box that fills its cell but for a little (a path), lit as a cube."""
 
 WEST, EAST, NORTH, SOUTH, UP, DOWN = range(6)
 FACES = {"west": WEST, "east": EAST, "north": NORTH, "south": SOUTH, "up": UP, "down": DOWN}
@@ -46,14 +51,14 @@ class Models:
     """Arrays with an entry per state.
 
     Attributes:
-        kind: uint8, shape (N,): one of the kinds above.
+        kind: uint8, shape (N,): one of the ray-caster's kinds, `AIR` to `LAVA`.
         faces: int32, shape (N, 6): textures of a cube's faces; a cross has the same one in each; in boxes the first that shows.
         box_start, num_boxes: int32, shape (N,): the rows of `boxes` that make the state.
         boxes: float32, shape (M, 6): x0, y0, z0, x1, y1, z1 in blocks, within the cell.
         box_faces: int32, shape (M, 6): textures; -1 where there is no face.
         height: float32, shape (N,): how high its water or lava stands if there is none above; 0 without.
         wet: uint8, shape (N,): 1 if it stands in water.
-        flags: uint8, shape (N,): see above.
+        flags: uint8, shape (N,): the ray-caster's flags, `TINTED` to `SMOOTH`.
         glow: float32, shape (N,): brightness of its own, 0 to 1.
     """
 

@@ -13,37 +13,28 @@ import numpy as np
 from blockworld.errors import WorldError
 from blockworld.grid.grid import Grid
 from blockworld.player import mining
+from blockworld.raycaster.picture import first_steps, paint
+from blockworld.raycaster.records import (
+    FIELDS,
+    FLAGS_SHIFT,
+    LEVELS,
+    STILL,
+    TILE,
+    WET,
+    Box,
+    Canvas,
+    Cells,
+    Looks,
+    Marks,
+    Range,
+    Rays,
+    Scenery,
+    View,
+)
 from blockworld.render import exact, figures, hud
 from blockworld.render.camera import Camera
 from blockworld.render.daylight import brightness, of_sky, smooth
 from blockworld.render.models import WATER, models
-from blockworld.render.raycaster import (
-    AHEAD,
-    CLOUD,
-    COVER,
-    DISC,
-    DRIFT,
-    EYE,
-    EYE_LIGHT,
-    FAR,
-    GLOW,
-    HORIZON,
-    LEVELS,
-    NUM_NUMBERS,
-    PIXEL,
-    RIGHT,
-    RIPPLE,
-    SHADE,
-    STARS,
-    SUN,
-    TAN_X,
-    TAN_Y,
-    TILE,
-    UPWARD,
-    ZENITH,
-    first_steps,
-    paint,
-)
 from blockworld.render.textures import atlas, texture
 from blockworld.world_state import WorldState
 
@@ -95,8 +86,7 @@ def _tiling(rng: np.random.Generator, side: int, cells: int) -> np.ndarray:
 
 
 @cache
-def scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pictures that tile: the land's colour (256, 256, 3), clouds (256, 256), and slopes of ripples (128, 128, 2)."""
+def scenery() -> Scenery:
     rng = np.random.default_rng(1216)
     wide, near, fine = _tiling(rng, 256, 5), _tiling(rng, 256, 22), _tiling(rng, 256, 128)
     dry = 0.6 * wide + 0.4 * near
@@ -106,22 +96,21 @@ def scenery() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
     waves = _tiling(rng, 128, 12) + 0.6 * _tiling(rng, 128, 27) + 0.35 * _tiling(rng, 128, 60)
     slopes = np.stack([np.roll(waves, -1, 0) - waves, np.roll(waves, -1, 1) - waves], -1)
-    return land.astype(f32), clouds.astype(f32), slopes.astype(f32)
+    return Scenery(land.astype(f32), clouds.astype(f32), slopes.astype(f32))
 
 
 @cache
-def tables() -> tuple[
-    np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray
-]:
-    """What the kernel needs to know of the states, and the textures."""
+def tables() -> Looks:
+    """How the states look, and the textures."""
     look = models()
-    still = ((look.kind == WATER) & (look.height > 0.87)).astype(np.uint32) << 5
-    info = look.kind.astype(np.uint32) | (look.wet.astype(np.uint32) << 4) | still | (look.flags.astype(np.uint32) << 8)
+    info = look.kind | look.wet.astype(np.uint32) * WET | look.flags.astype(np.uint32) << FLAGS_SHIFT
+    info |= ((look.kind == WATER) & (look.height > 0.87)) * np.uint32(STILL)
     for stage in range(10):
         texture(f"crack_{stage}")
     pages, page_starts = pyramid(atlas())
-    ranges = np.stack([look.box_start, look.num_boxes], -1).astype(np.int32)
-    return info, look.faces, ranges, look.boxes, look.box_faces, look.height, look.glow, pages, page_starts
+    ranges = np.stack([look.box_start, look.num_boxes], -1).astype(np.int32).view(Range).reshape(-1)
+    boxes = look.boxes.view(Box).reshape(-1)
+    return Looks(info, look.faces, ranges, boxes, look.box_faces, look.height, look.glow, pages, page_starts)
 
 
 class Renderer:
@@ -156,7 +145,7 @@ class Renderer:
         width, height = size
         self.depth = np.zeros((height, width), f32)
         self._starts = np.zeros((-(-height // TILE), -(-width // TILE)), f32)
-        self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(6 * TILE * TILE, f32)
+        self._columns, self._rays = np.empty((2, self._starts.shape[1] * TILE), f32), np.empty(1, Rays)
 
     def camera(self, world: WorldState) -> Camera:
         player = world.player
@@ -214,69 +203,53 @@ class Renderer:
         width, height = self.size
         out = np.empty((height, width, 3), np.uint8)
         sx, sy, sz = grid.size
-        size = int32(sx), int32(sy), int32(sz)
+        tops = np.full((-(-sx // TILE), -(-sz // TILE)), -1, np.int16)
         flat = grid.blocks.reshape(-1), grid.light.reshape(-1), grid.skip.reshape(-1)
+        cells = Cells(*flat, int32(sx), int32(sy), int32(sz), tops)
         bright = brightness(of_sky(time, weather), self.gamma)
-        numbers = self.numbers(grid, camera, time, ticks, weather, bright)
+        looked_from = self.numbers(grid, camera, time, ticks, weather, bright).view(View)[0]
         marks = np.full(7, -1, np.int32)
         if selected is not None:
             marks[:3] = selected
         if crack is not None:
             marks[3:6], marks[6] = crack[:3], texture(f"crack_{crack[3]}")
-        tops = np.full((-(-sx // 8), -(-sz // 8)), -1, np.int16)
-        first_steps(flat[2], *size, numbers, width, height, 0, 1, self._starts)
-        paint(
-            *flat,
-            *size,
-            *tables(),
-            *scenery(),
-            bright,
-            numbers,
-            marks,
-            self._starts,
-            tops,
-            self._columns,
-            self._rays,
-            0,
-            1,
-            out,
-            self.depth,
-        )
+        canvas = Canvas(self._starts, self._columns, self._rays, out, self.depth)
+        first_steps(cells, looked_from, width, height, 0, 1, self._starts)
+        paint(cells, tables(), scenery(), bright, looked_from, marks.view(Marks)[0], canvas, 0, 1)
         return out
 
     def numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
-        """The kernel's numbers for one picture: float32, shape (NUM_NUMBERS,); `bright` is of `daylight.brightness`."""
-        numbers = np.zeros(NUM_NUMBERS, np.float64)
-        right, up, ahead = camera.axes
-        numbers[EYE : EYE + 3] = camera.x, camera.y, camera.z
-        numbers[RIGHT : RIGHT + 3], numbers[UPWARD : UPWARD + 3], numbers[AHEAD : AHEAD + 3] = right, up, ahead
+        """A `View` as float32, shape (NUM_NUMBERS,), for one picture; `bright` is of `daylight.brightness`."""
         tan = exact.tan(math.radians(camera.fov) / 2)
-        numbers[TAN_X], numbers[TAN_Y] = tan * camera.size[0] / camera.size[1], tan
-        numbers[FAR], numbers[PIXEL] = self.distance, 2 * tan / camera.size[1]
         angle = time / 24000 * 2 * math.pi
         height = exact.sin(angle)
         sun = np.array([exact.cos(angle), height * 0.94, -height * 0.34])
-        numbers[SUN : SUN + 3] = sun
         day, clear = of_sky(time, weather), {"rain": 0.25, "thunder": 0.1}.get(weather, 1.0)
         low = exact.exp(-((height / 0.2) ** 2))  # around sunrise and sunset
         grey = np.array([150.0, 158.0, 166.0]) * max(day, 0.08)
         horizon = np.array([192.0, 214.0, 234.0]) * day + np.array([14.0, 18.0, 34.0]) * (1 - day)
         horizon += low * clear * np.array([26.0, -6.0, -30.0])
         zenith = np.array([88.0, 142.0, 214.0]) * day + np.array([3.0, 5.0, 15.0]) * (1 - day)
-        numbers[HORIZON : HORIZON + 3] = horizon * clear + grey * (1 - clear)
-        numbers[ZENITH : ZENITH + 3] = zenith * clear + grey * 0.85 * (1 - clear)
-        numbers[GLOW : GLOW + 3] = (np.array([230.0, 96.0, 6.0]) * low + np.array([22.0, 20.0, 12.0]) * day) * clear
-        numbers[CLOUD : CLOUD + 3] = (np.array([250.0, 251.0, 253.0]) * day + np.array([20.0, 22.0, 34.0]) * (1 - day)) * (
-            0.7 + 0.3 * clear
-        )
-        numbers[CLOUD : CLOUD + 3] += low * clear * np.array([20.0, -14.0, -30.0])
-        numbers[DRIFT], numbers[RIPPLE] = ticks * 0.0025 % 256, ticks * 0.02 % 16 + 4096
-        numbers[STARS] = (1 - of_sky(time)) ** 2 * clear
-        numbers[COVER] = 0.02 if weather == "clear" else 0.5
-        numbers[DISC] = clear * smooth(sun[1], -0.12, 0.05)
+        cloud = (np.array([250.0, 251.0, 253.0]) * day + np.array([20.0, 22.0, 34.0]) * (1 - day)) * (0.7 + 0.3 * clear)
         slant = 0.10 * sun[0] * max(0.0, day - 0.2)
-        numbers[SHADE : SHADE + 6] = 0.66 - slant, 0.66 + slant, 0.84, 0.76, 1.0, 0.52
-        eye = math.floor(camera.x), math.floor(camera.y), math.floor(camera.z)
-        sky, block = grid.lights(*eye)
-        numbers[EYE_LIGHT : EYE_LIGHT + 3] = bright[sky * 16 + block]
-        return numbers.astype(f32)
+        sky, block = grid.lights(math.floor(camera.x), math.floor(camera.y), math.floor(camera.z))
+        fields = {
+            "eye": (camera.x, camera.y, camera.z),
+            **dict(zip(("right", "up", "ahead"), camera.axes, strict=True)),
+            "sun": sun,
+            "horizon": horizon * clear + grey * (1 - clear),
+            "zenith": zenith * clear + grey * 0.85 * (1 - clear),
+            "glow": (np.array([230.0, 96.0, 6.0]) * low + np.array([22.0, 20.0, 12.0]) * day) * clear,
+            "cloud": cloud + low * clear * np.array([20.0, -14.0, -30.0]),
+            "tan": (tan * camera.size[0] / camera.size[1], tan),
+            "far": self.distance,
+            "pixel": 2 * tan / camera.size[1],
+            "drift": ticks * 0.0025 % 256,
+            "stars": (1 - of_sky(time)) ** 2 * clear,
+            "cover": 0.02 if weather == "clear" else 0.5,
+            "ripple": ticks * 0.02 % 16 + 4096,
+            "disc": clear * smooth(sun[1], -0.12, 0.05),
+            "shade": (0.66 - slant, 0.66 + slant, 0.84, 0.76, 1.0, 0.52),
+            "eye_light": bright[sky * 16 + block],
+        }
+        return np.hstack([fields[name] for name in FIELDS]).astype(f32)

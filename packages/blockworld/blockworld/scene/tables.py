@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from blockworld.raycaster.records import LEVELS
 from blockworld.render import renderer
-from blockworld.render.raycaster import LEVELS
 from blockworld.render.textures import atlas, texture
 from blockworld.scene import packing
 

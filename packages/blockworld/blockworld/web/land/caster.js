@@ -1,4 +1,4 @@
-// The ray-caster of blockworld/render/raycaster.py itself, compiled to WebAssembly by tools/make_raycaster.py, and a land of its
+// The ray-caster of blockworld/raycaster itself, compiled to WebAssembly by tools/make_raycaster.py, and a land of its
 // own to look at: where there is no graphics card, this is five times as fast as a shader that the processor runs. Nothing here needs
 // a page.
 

@@ -1,4 +1,4 @@
-// The ray-caster of blockworld/render/raycaster.py as a fragment shader: the same walk from cell to cell, the same light,
+// The ray-caster of blockworld/raycaster as a fragment shader: the same walk from cell to cell, the same light,
 // textures and sums, so that pages show what agents see. Names of numbers and the order of steps are the ray-caster's.
 // What it reads is explained there; docs/protocol.md says how it gets here.
 

@@ -1,0 +1,193 @@
+"""How a ray goes from cell to cell, and through air by jumps."""
+
+from __future__ import annotations
+
+from blockworld.raycaster.records import Spot, f32, inner, int32, int64, outer, uint32
+
+
+@inner
+def floor(value):
+    whole = int32(value)
+    return whole - int32(value < f32(whole))
+
+
+@inner
+def _onward(cell, place, step):
+    """The cell of a place, but never one before the cell the ray is in."""
+    new = int32(place)
+    return new if (new - cell) * step > 0 else cell
+
+
+@inner
+def index(cells, x, y, z):
+    """A cell's place in the arrays."""
+    return uint32((x * cells.sz + z) * cells.sy + y)
+
+
+@inner
+def is_inside(cells, x, y, z):
+    return uint32(x) < uint32(cells.sx) and uint32(z) < uint32(cells.sz) and uint32(y) < uint32(cells.sy)
+
+
+@inner
+def borders(ray, x, y, z):
+    """Distances at which a ray leaves a cell along each axis."""
+    return (
+        (f32(x + ray.bx) - ray.eye_x) * ray.ix,
+        (f32(y + ray.by) - ray.eye_y) * ray.iy,
+        (f32(z + ray.bz) - ray.eye_z) * ray.iz,
+    )
+
+
+@inner
+def first_spot(ray, t):
+    """Where a ray begins its walk, at a distance from the eye."""
+    x, y, z = floor(ray.eye_x + ray.dx * t), floor(ray.eye_y + ray.dy * t), floor(ray.eye_z + ray.dz * t)
+    return Spot(x, y, z, t, -1 if t == f32(0) else ray.fy)
+
+
+@inner
+def down_to_land(cells, ray):
+    """Where a ray from above comes to the highest cells."""
+    t = (f32(cells.sy) - f32(1e-3) - ray.eye_y) * ray.iy
+    return Spot(floor(ray.eye_x + ray.dx * t), cells.sy - int32(1), floor(ray.eye_z + ray.dz * t), t, 4)
+
+
+@inner
+def next_cell(ray, spot, tx, ty, tz):
+    """One cell on; the borders are those of the cell it is in."""
+    if tx < ty and tx < tz:
+        return Spot(spot.x + ray.sx, spot.y, spot.z, tx, ray.fx)
+    if ty < tz:
+        return Spot(spot.x, spot.y + ray.sy, spot.z, ty, ray.fy)
+    return Spot(spot.x, spot.y, spot.z + ray.sz, tz, ray.fz)
+
+
+@outer
+def _search_top(skip, SX, SY, SZ, tile_x, tile_z):
+    """Height of the highest cell that is not free in a tile of 8 x 8 columns."""
+    best = int32(0)
+    for x in range(tile_x * 8, min(tile_x * 8 + 8, SX)):
+        for z in range(tile_z * 8, min(tile_z * 8 + 8, SZ)):
+            column = (x * SZ + z) * SY
+            y = SY - int32(1)
+            while y > best:
+                free = int32(skip[uint32(column + y)])
+                if free == 0:
+                    best = y
+                y -= free
+    return best
+
+
+@inner
+def _top(cells, x, z):
+    """Height of the highest cell that is not free in a column's tile; searched when it is first needed."""
+    top = int32(cells.tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)])
+    if top < 0:
+        top = _search_top(cells.skip, cells.sx, cells.sy, cells.sz, x >> 3, z >> 3)
+        cells.tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)] = top
+    return top
+
+
+@inner
+def _free(cells, ray, spot):
+    """What `skip` says where a ray is; -1 where it has left the land, or ends."""
+    if spot.t >= ray.far or not is_inside(cells, spot.x, spot.y, spot.z):
+        return int32(-1)
+    return int32(cells.skip[index(cells, spot.x, spot.y, spot.z)])
+
+
+@inner
+def _over_columns(cells, ray, spot, top):
+    """Across a tile of columns at once, where there is nothing but air above `top`."""
+    qx, qz = ((spot.x >> 3) + ray.bx) << 3, ((spot.z >> 3) + ray.bz) << 3
+    tx, tz = (f32(qx) - ray.eye_x) * ray.ix, (f32(qz) - ray.eye_z) * ray.iz
+    ty = (f32(cells.sy if ray.py else top + int32(1)) - ray.eye_y) * ray.iy
+    if ty < tx and ty < tz:
+        x, z = _onward(spot.x, ray.eye_x + ray.dx * ty, ray.sx), _onward(spot.z, ray.eye_z + ray.dz * ty, ray.sz)
+        return Spot(x, int64(cells.sy if ray.py else top), z, ty, ray.fy)
+    if tx < tz:
+        y, z = _onward(spot.y, ray.eye_y + ray.dy * tx, ray.sy), _onward(spot.z, ray.eye_z + ray.dz * tx, ray.sz)
+        return Spot(qx + ray.bx - int32(1), y, z, tx, ray.fx)
+    x, y = _onward(spot.x, ray.eye_x + ray.dx * tz, ray.sx), _onward(spot.y, ray.eye_y + ray.dy * tz, ray.sy)
+    return Spot(x, y, qz + ray.bz - int32(1), tz, ray.fz)
+
+
+@inner
+def _leap(ray, spot, free):
+    """As far as `skip` allows: all cells less than `free` away are air."""
+    far = free - int32(1)
+    qx, qy, qz = far if ray.px else -far, far if ray.py else -far, far if ray.pz else -far
+    tx, ty, tz = borders(ray, spot.x + qx, spot.y + qy, spot.z + qz)
+    if tx < ty and tx < tz:
+        y, z = _onward(spot.y, ray.eye_y + ray.dy * tx, ray.sy), _onward(spot.z, ray.eye_z + ray.dz * tx, ray.sz)
+        return Spot(spot.x + qx + ray.sx, y, z, tx, ray.fx)
+    if ty < tz:
+        x, z = _onward(spot.x, ray.eye_x + ray.dx * ty, ray.sx), _onward(spot.z, ray.eye_z + ray.dz * ty, ray.sz)
+        return Spot(x, spot.y + qy + ray.sy, z, ty, ray.fy)
+    x, y = _onward(spot.x, ray.eye_x + ray.dx * tz, ray.sx), _onward(spot.y, ray.eye_y + ray.dy * tz, ray.sy)
+    return Spot(x, y, spot.z + qz + ray.sz, tz, ray.fz)
+
+
+@inner
+def _cell_by_cell(cells, ray, spot):
+    """Along cells with something next to them: where the ray is then, and what `_free` says there.
+
+    Only one of the three borders is another one after each step.
+    """
+    x, y, z, t, face = spot.x, spot.y, spot.z, spot.t, spot.face
+    at = index(cells, x, y, z)
+    tx, ty, tz = borders(ray, x, y, z)
+    while True:
+        if tx < ty and tx < tz:
+            t, face = tx, ray.fx
+            x += ray.sx
+            at += ray.move_x
+            if t >= ray.far or uint32(x) >= uint32(cells.sx):
+                free = int32(-1)
+                break
+            tx = (f32(x + ray.bx) - ray.eye_x) * ray.ix
+        elif ty < tz:
+            t, face = ty, ray.fy
+            y += ray.sy
+            at += ray.move_y
+            if t >= ray.far or uint32(y) >= uint32(cells.sy):
+                free = int32(-1)
+                break
+            ty = (f32(y + ray.by) - ray.eye_y) * ray.iy
+        else:
+            t, face = tz, ray.fz
+            z += ray.sz
+            at += ray.move_z
+            if t >= ray.far or uint32(z) >= uint32(cells.sz):
+                free = int32(-1)
+                break
+            tz = (f32(z + ray.bz) - ray.eye_z) * ray.iz
+        free = int32(cells.skip[uint32(at)])
+        if free != 1:
+            break
+        top = int32(cells.tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)])
+        if top < 0 or y > top:
+            break
+    return Spot(x, y, z, t, face), free
+
+
+@inner
+def march_air(cells, ray, spot, free):
+    """Through air to the next cell with something in it, or out of the land; `free` is what `skip` says here.
+
+    Inside, coordinates are not negative, so that cutting is rounding down; cells never go back, so that it ends.
+    """
+    while free > 0:
+        if free < 6:
+            top = _top(cells, spot.x, spot.z)
+            if spot.y > top:
+                spot = _over_columns(cells, ray, spot, top)
+                free = _free(cells, ray, spot)
+                continue
+        if free == 1:
+            spot, free = _cell_by_cell(cells, ray, spot)
+        else:
+            spot = _leap(ray, spot, free)
+            free = _free(cells, ray, spot)
+    return spot
