@@ -40,6 +40,7 @@ def elsewhere() -> Iterator[Callable[..., Any]]:
         "OPENBLAS_CORETYPE": "Nehalem",
         "GLIBC_TUNABLES": PLAIN_C,
         "INTERPLAY_LANDS": "",  # there lands are made, not read
+        "PYTHONPATH": str(GOLDEN.parent),
     }
 
     with subprocess.Popen(

@@ -267,7 +267,7 @@ def test_any_seed_has_a_land_and_is_kept_if_a_file_can_be_called_so(bits: int, f
 
 @pytest.mark.parametrize("kind", ["../../lands", "a\0b", "\ud800"])
 def test_a_kind_that_is_none_is_told_as_before(kind: str, fresh: Path) -> None:
-    with pytest.raises(worlds.InterplayError, match="kind of land"):
+    with pytest.raises(worlds.WorldError, match="kind of land"):
         World(1, kind)
     assert not fresh.exists()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from interplay.explore import judgement_cache, judging
+from interplay.explore import judgement_cache
 from interplay.explore.judgement_cache import Judgement
 from interplay.play.background.filming import Pace, make_what_is_asked
 from interplay.play.background.films import SOON, Films
@@ -31,6 +31,8 @@ class Milestones(Films):
 
 
 def _judge(archive: Archive, episode_id: str, pace: Pace) -> None:
+    from interplay.explore import judging  # brings the block world, which pages do without
+
     pace.begin(archive.get(episode_id).num_steps)
     judging.known(archive, episode_id, advance=pace.advance)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from blockworld.raycaster.records import AIR
 from blockworld.registry.blocks import BLOCKS, NUM_STATES, parse
 from blockworld.render import models as m
 from blockworld.render.models import models
@@ -45,13 +46,13 @@ def test_every_state_has_a_look(look):
 def test_every_block_can_be_told_from_every_other(look):
     seen = {}
     for block in BLOCKS:
-        if look.kind[block.default] != m.AIR:
+        if look.kind[block.default] != AIR:
             seen.setdefault(signature(look, block.default), []).append(block.name)
     assert [names for names in seen.values() if len(names) > 1] == []
 
 
 def test_only_what_nobody_should_see_is_invisible(look):
-    hidden = {block.name for block in BLOCKS if look.kind[block.default] == m.AIR}
+    hidden = {block.name for block in BLOCKS if look.kind[block.default] == AIR}
     assert hidden == {"air", "cave_air", "void_air", "barrier", "structure_void", "moving_piston"}
 
 

@@ -43,8 +43,8 @@ def test_states_have_the_numbers_of_the_ray_caster(unpacked):
     states = arrays["states"]
     assert states.shape == (NUM_STATES, 8)
     np.testing.assert_array_equal(states[:, 0], info)
-    np.testing.assert_array_equal(states[:, 4] & 0xFFFFFF, ranges[:, 0])
-    np.testing.assert_array_equal(states[:, 4] >> 24, ranges[:, 1])
+    np.testing.assert_array_equal(states[:, 4] & 0xFFFFFF, ranges["start"])
+    np.testing.assert_array_equal(states[:, 4] >> 24, ranges["number"])
     np.testing.assert_array_equal(states[:, 5:7].copy().view(np.float32), np.stack([height, glow], -1))
 
 

@@ -32,6 +32,7 @@ class StaticTables(NamedTuple):
 def static_tables() -> StaticTables:
     """The tables, made at the first question of a process (about a second); docs/protocol.md has the fields."""
     info, faces, ranges, boxes, box_faces, height, glow, _, _ = renderer.tables()
+    ranges, boxes = ranges.view(np.int32).reshape(-1, 2), boxes.view(np.float32).reshape(-1, 6)
     cracks = np.array([texture(f"crack_{stage}") for stage in range(NUM_CRACKS)], np.int32)
     faces = np.where(info[:, None] & 15, faces, -1)  # air shows none
     # In the order of their first use, so that the file does not depend on what this process painted before.
