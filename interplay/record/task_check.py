@@ -48,7 +48,7 @@ def try_out(task: Task) -> None:
                         f"{name}.{'+'.join(sorted(combination))!r}: {action!r} is not an action of {task.env.id}{whose}\n"
                         f"Remedy: actions lie in {space}{own}."
                     )
-        env.step(noops if len(task.seats) > 1 else noops[task.seats[0]])
+        env.step(noops)
     finally:
         env.close()
 

@@ -4,11 +4,11 @@ that it gets, and nobody looks at most of its pictures."""
 from pathlib import Path
 from typing import Any
 
-import interplay.web
+import blockworld
 
 BETWEEN_MS = 100
 """From one picture to the next."""
-_CASTER_WORKER = Path(interplay.web.__file__).parent / "static" / "js" / "scene" / "land" / "caster_worker.js"
+_CASTER_WORKER = Path(blockworld.__file__).parent / "web" / "land" / "caster_worker.js"
 _LATE_FRAMES = f"""{{
   const soon = requestAnimationFrame.bind(window);
   window.requestAnimationFrame = (draw) => setTimeout(() => soon(draw), {BETWEEN_MS});

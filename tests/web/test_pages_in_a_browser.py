@@ -210,9 +210,13 @@ def test_a_key_that_is_let_go_while_command_is_down_does_not_stay_pressed(page, 
       const now = () => Number(document.querySelector("#player").dataset.step);
       const at = (step, act) => now() >= step ? act() : setTimeout(at, 5, step, act);
       key("keydown", "ArrowLeft", false);
-      at(20, () => key("keydown", "MetaLeft", true)); // and ArrowLeft goes up
-      at(30, () => (key("keydown", "KeyA", false), window.isDown = true)); // down before Command, as far as the page knows
-      at(50, () => (key("keyup", "MetaLeft", false), window.isOver = true));
+      const all = [
+        () => key("keydown", "MetaLeft", true), // and ArrowLeft goes up
+        () => key("keydown", "KeyA", false), // down before Command, as far as the page knows
+        () => (key("keyup", "MetaLeft", false), window.isOver = true),
+      ];
+      const next = () => at(now() + 15, () => (all.shift()(), all.length && next())); // each seen by steps of its own
+      next();
     }""")
     until(page, "window.isOver")
     until(page, f"Number(document.querySelector('#player').dataset.step) > {painted_step(page) + 20}")
