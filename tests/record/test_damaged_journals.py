@@ -46,16 +46,15 @@ def record(data: Path, kind: str) -> Recorded:
     task, frames, num_steps = _task(kind)
     archive = interplay.record.open(data)
     env = make(task, frames=frames)
-    space = env.action_space["player"]
-    space.seed(1)
+    env.action_space.seed(1)
     recorder = archive.recorder(task, env, seed=3, actor="tester", actor_kind="agent")
     recorder.start(*env.reset(seed=3))
     for step in range(num_steps):
-        action = space.sample()
+        actions = env.action_space.sample()
         if kind == "block world":
-            action["ESC"] = 0  # that would end it
-        result = env.step({"player": action})
-        recorder.step({"player": action}, result, clock_us=step * 50_000)  # 17 steps a batch
+            actions["player"]["ESC"] = 0  # that would end it
+        result = env.step(actions)
+        recorder.step(actions, result, clock_us=step * 50_000)  # 17 steps a batch
         assert not any(result[2:4])
     path = recorder.finish("quit")
     env.close()
