@@ -296,7 +296,7 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     assert "You have no game here" in said
     assert "2 people" in said
     assert "scripted, an agent: 250 on average, 1 episode" in said
-    assert "1 from 100 to" in page.text
+    assert "[100.0, 120.0, 1]" in page.text
     assert "being checked" not in said
     assert f"person {others[1]}" in said
     assert f"person {others[2]}" not in said

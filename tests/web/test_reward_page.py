@@ -61,8 +61,9 @@ def test_long_games_are_thinned(tmp_path):
     (along,) = read_along(tmp_path, "long")
     assert 500 < len(along.steps) <= 600
     plot = reward_plot(along, 5000)
-    assert (plot["rows"][0], plot["end"], plot["low"]) == ((0, 0.0, 0.0), 5000, 0.0)
-    assert plot["high"] == plot["rows"][-1][1] > 0.99
+    np.testing.assert_allclose(plot["rows"], np.stack([along.steps, along.rewards, along.spread], -1), atol=1e-4)
+    assert (plot["end"], plot["low"], plot["high"]) == (5000, plot["rows"][0][1], plot["rows"][-1][1])
+    assert plot["low"] < 0.001 < 0.99 < plot["high"]
 
 
 def test_a_reward_that_never_changes_has_a_plot():

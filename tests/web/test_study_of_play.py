@@ -74,7 +74,8 @@ def test_a_seat_is_open_to_others_only_while_its_player_is_there():
         SimpleNamespace(study=SimpleNamespace(study="points", variant="pong"), state=state, is_waited_in=there, seats=seats)
         for state, there in ((State.WAITING, True), (State.WAITING, False), (State.EMPTY, False), (State.PLAYING, True))
     ]
-    request = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(play=SimpleNamespace(games=games))))
+    services = SimpleNamespace(play=SimpleNamespace(games=games))
+    request = SimpleNamespace(app=SimpleNamespace(state=SimpleNamespace(services=services)))
     assert _open_seats(request, SimpleNamespace(study="points")) == {"pong": 1}
 
 
