@@ -99,11 +99,11 @@ def test_escape_closes_what_is_open_before_it_asks(page, archive):  # noqa: F811
         "interplay:hud", ({ detail }) => { window.isOpen = detail.hud.is_screen_open === true; }, true)""")
     play(page)
     page.keyboard.down("KeyE")  # and let go at the moment of the Escape
-    until(page, "isOpen")
+    until(page, "window.isOpen")
     page.keyboard.up("KeyE")
     page.keyboard.down("Escape")
     page.keyboard.down("Escape")  # as the keyboard repeats it
-    until(page, "!isOpen")
+    until(page, "!window.isOpen")
     page.keyboard.up("Escape")
     painted(page, 5)
     assert page.locator("#player").get_attribute("data-state") == "playing"
