@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-import interplay.web
+import blockworld
 from blockworld import Renderer, Stack, World, run
 from blockworld.registry import BIOMES, BLOCK_OF, BLOCKS, MOBS
 from blockworld.registry import BLOCKS_BY_NAME as BY_NAME
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SIZE = (640, 360)
 GUI_SCALE = 2
 ORIGIN = "http://interplay.test"
-STATIC = Path(interplay.web.__file__).parent / "static"
+RENDERER = Path(blockworld.__file__).parent / "web"
 FLAGS = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", "--disable-quic")
 FLAGS += ("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 MIDDLE = slice(SIZE[1] // 2 - 9, SIZE[1] // 2 + 11), slice(SIZE[0] // 2 - 9, SIZE[0] // 2 + 11)
@@ -218,8 +218,8 @@ def _answer(route: Any) -> None:
     path = route.request.url.removeprefix(ORIGIN)
     if path == "/tables":
         route.fulfill(body=static_tables().data)
-    elif path.startswith("/static/"):
-        route.fulfill(path=STATIC / path.removeprefix("/static/"))
+    elif path.startswith("/static/blockworld/"):
+        route.fulfill(path=RENDERER / path.removeprefix("/static/blockworld/"))
     else:
         route.fulfill(content_type="text/html", body="<!doctype html><body>")
 

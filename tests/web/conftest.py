@@ -15,7 +15,7 @@ from interplay.record.clips import film
 from interplay.store.entrants import admit
 from interplay.tasks import builtin_suites, parse_suite
 
-STATIC = Path(interplay.web.__file__).parent / "static"
+RENDERER = Path(__file__).parents[2] / "packages" / "blockworld" / "blockworld" / "web"
 SHORT_SUITE = """
 [suite]
 id = "short"
@@ -143,7 +143,8 @@ def webgl_page(chromium):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.route("http://interplay.test/", lambda route: route.fulfill(content_type="text/html", body="<!doctype html>"))
     page.route(
-        "http://interplay.test/static/**", lambda route: route.fulfill(path=STATIC / route.request.url.partition("/static/")[2])
+        "http://interplay.test/static/blockworld/**",
+        lambda route: route.fulfill(path=RENDERER / route.request.url.partition("/blockworld/")[2]),
     )
     page.goto("http://interplay.test/")
     yield page
