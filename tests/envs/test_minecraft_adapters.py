@@ -6,7 +6,6 @@ reason, a counter that `reset` leaves alone, lost connections that look like a l
 """
 
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -15,14 +14,12 @@ import numpy as np
 import pytest
 from block_world_contract import check_block_world, idle
 
-import interplay
 from interplay.envs import EnvError, SingleAgentEnv, make
 from interplay.envs.minecraft.minerl import ENVIRONMENTS
 from interplay.envs.minerl_actions import CAMERA, KEYS, read
 from interplay.errors import NotFoundError
 from interplay.tasks import Task, backend_names, find
 
-WORLD_IS_THERE = (Path(interplay.__file__).parent / "world" / "__init__.py").exists()
 CAVE, SHOVEL = "minerl:MineRLBasaltFindCave-v0", "minerl:MineRLObtainDiamondShovel-v0"
 STUDIO = "minestudio:MinecraftSim"
 
@@ -287,7 +284,6 @@ def minestudio(monkeypatch):
 # The contract
 
 
-@pytest.mark.skipif(not WORLD_IS_THERE, reason="the block world is not there yet, so VoxelEnv cannot be imported")
 def test_the_embedded_block_world_keeps_the_contract():
     check_block_world(make(task_of("voxel:flat", kind="flat", size=[64, 36])))
 
