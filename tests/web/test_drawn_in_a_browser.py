@@ -152,14 +152,16 @@ def test_the_picture_is_drawn_here_over_the_servers_and_as_large(page, look):  #
     for name, value in picture.bounding_box().items():
         assert canvas.bounding_box()[name] == pytest.approx(value, abs=1)
     width, ratio = page.evaluate("[scene.canvas.width, devicePixelRatio]")
-    assert width == pytest.approx(picture.bounding_box()["width"] * ratio, abs=2)
+    whole = picture.bounding_box()["width"] * ratio
+    assert min(abs(width - share * whole) for share in (1, 0.75, 0.5, 0.35)) < 2  # a busy machine draws fewer pixels
     assert fits(page)
     page.shoot("drawn-here")
     between.me["x"] = 2.5
     until(page, "scene.camera.x === 2.5")
     until(page, "document.querySelector('[data-rate]').textContent.includes('drawn at')")
     painted = between.of("painted")[-1]
-    assert (painted["width"], painted["yaw"], painted["pitch"]) == (width, 10, 5)
+    assert (painted["yaw"], painted["pitch"]) == (10, 5)
+    assert min(abs(painted["width"] - share * whole) for share in (1, 0.75, 0.5, 0.35)) < 2
     assert painted["fps"] > 1
 
 
