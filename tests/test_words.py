@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +38,14 @@ WORDS = {
     r"parted by": "separated by",
     r"one's own": "your own",
     r"by itself in": "automatically",
+}
+
+IN_DOCSTRINGS = WORDS | {
+    r"go(es)? on\b": "continue",
+    r"(is|are|was|were) none\b": "there is no",
+    r"(that|who|which) (is|are) there\b": "existing, available",
+    r"whoever": "players who, people who",
+    r"to be had": "available",
 }
 """Words that are not used, as a pattern, and what to write instead. The glossary's other words are checked by readers."""
 
@@ -77,11 +86,11 @@ def read_by_users() -> list[Path]:
     ]
 
 
-def found_in(text: str) -> Counter[str]:
+def found_in(text: str, words: dict[str, str] = WORDS) -> Counter[str]:
     """Words of the list in a text, in lower case -> how often."""
     return Counter(
         " ".join(found.group().lower().split())
-        for pattern in WORDS
+        for pattern in words
         for found in re.finditer(rf"\b(?:{pattern.replace(' ', chr(92) + 's+')})\w*", text, re.IGNORECASE)
     )
 
@@ -104,6 +113,21 @@ def test_sentences_name_their_subject():
     texts = [path for path in [*read_by_users(), ROOT / "CHANGELOG.md"] if path.suffix in (".md", ".html")]
     found = {str(path.relative_to(ROOT)): clauses for path in texts if (clauses := clauses_in(path))}
     assert not found, "name the subject: 'Players who ...', 'Recordings that ...'"
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Yield (file and name, docstring) of both packages, without what is between backquotes."""
+    for path in [*(ROOT / "interplay").rglob("*.py"), *(ROOT / "packages" / "blockworld" / "blockworld").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and (
+                text := ast.get_docstring(node)
+            ):
+                yield f"{path.relative_to(ROOT)}: {getattr(node, 'name', '')}", re.sub(r"`[^`]*`", "x", text)
+
+
+def test_docstrings_use_the_words_and_name_their_subject():
+    found = {name: [*found_in(text, IN_DOCSTRINGS), *CLAUSE.findall(text)] for name, text in docstrings()}
+    assert not {name: words for name, words in found.items() if words}, f"name the subject; write instead: {IN_DOCSTRINGS}"
 
 
 def test_words_are_found_in_prose_and_in_errors_and_not_in_code(tmp_path):
