@@ -1,4 +1,4 @@
-"""A player's socket from the handshake until it closes: the hello, what they send, and why they are refused."""
+"""A player's socket from the handshake until it closes: the hello, the player's messages, and refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 
 
 class Place(NamedTuple):
-    """A seat, and the game it is in."""
+    """A seat, and its game."""
 
     game: Game
     seat: Seat
@@ -33,13 +33,13 @@ class Refusal(Exception):
 
 
 class Pace:
-    """Counts what a client sends."""
+    """Counts the messages of a client."""
 
     def __init__(self) -> None:
         self._window_end, self._num_messages = 0.0, 0
 
     def count(self, now: float) -> None:
-        """One more message, at this time in seconds.
+        """Count one message, at this time in seconds.
 
         Raises:
             Refusal: If it is more than `MAX_MESSAGES_PER_S` in a second.
@@ -52,7 +52,7 @@ class Pace:
 
 
 class GameOver(Exception):
-    """The game of this socket is over; these are the words about what is kept of it."""
+    """The game of this socket is over; `words` says how much of it is saved."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -69,7 +69,7 @@ async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Plac
     """Serve one player's socket until it closes.
 
     Args:
-        find_place: The seat a token is for; raises `Refusal` or `GameOver`.
+        find_place: The seat of a token; raises `Refusal` or `GameOver`.
     """
     if is_from_elsewhere(websocket):
         await websocket.close()  # before accepting: the browser of another site's visitor gets 403
@@ -125,7 +125,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
             game.on_input(seat, held)
 
     def take(data: bytes) -> bool:
-        """An input at once; what breaks a rule goes the long way, where it is refused."""
+        """Take an input at once; an input that breaks a rule is left to the event loop, which refuses it."""
         try:
             pace.count(loop.time())
             read(data)
@@ -153,10 +153,10 @@ async def _play(websocket: WebSocket, place: Place) -> None:
 
 
 def parse_text(message: Any) -> wire.ClientCommand:
-    """What a text message of a client says.
+    """The command in a client's text message.
 
     Raises:
-        Refusal: If it is none, or is too long, or is not of the protocol.
+        Refusal: If there is no text, it is too long, or it is not of the protocol.
         WebSocketDisconnect: If the client has left.
     """
     if message["type"] == "websocket.disconnect":

@@ -1,4 +1,4 @@
-"""The socket of somebody who watches a seat: frames go out, nothing of what comes in can act."""
+"""The socket of a watcher of a seat: frames go out, and no message that comes in can act."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from interplay.play.player_socket import Pace, Place, Refusal, is_from_elsewhere
 
 
 async def serve(websocket: WebSocket, place: Place | None) -> None:
-    """Serve a watcher's socket until it closes. Whether they may watch is for who calls it to know.
+    """Serve a watcher's socket until it closes. The caller decides whether they may watch.
 
-    A watcher may say `hello`, and `key` to get a picture that stands alone; anything else closes the socket (4400), and so does
-    what is too long (4413) or too often (4429).
+    A watcher may say `hello`, and `key` to get a picture that stands alone; any other message closes the socket (4400), as do
+    messages that are too long (4413) or too frequent (4429).
 
     Args:
-        place: What they watch; None where there is no such seat, or no longer.
+        place: The seat to watch; None where it does not exist, or no longer.
     """
     if is_from_elsewhere(websocket):
         await websocket.close()

@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
 
 class _SpaceInvaders(Collector):
-    """What the collectors of this game share."""
+    """Base of the collectors of this game."""
 
     needs = ("ram",)
 
@@ -60,14 +60,12 @@ class _SpaceInvaders(Collector):
         self._ship = _SHIP[len(setting.seats)]
 
     def points(self, step: SeenStep, seat: str) -> float:
-        """What a seat earned by shooting: without the bonus for the other's lost life."""
+        """The points that a seat earned by shooting: without the bonus for the other's lost life."""
         earned = step.earned[seat]
         return earned - _BONUS if earned >= _BONUS and len(self._seats) == 2 else earned
 
 
 class _Invaders(_SpaceInvaders):
-    """Knows which invaders are left, and sees the hits."""
-
     watches = ("ram", _FIRST_ROW, _FIRST_ROW + ROWS)
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
@@ -216,7 +214,6 @@ class Accuracy(_SpaceInvaders):
         self.memory = {"fired": []}
 
     def see(self, step: SeenStep) -> None:
-        """Count shots and what they hit."""
         ram = step.readings["ram"]
         if ram[_MISSILES[0]] == _FIRED or ram[_MISSILES[1]] == _FIRED:
             # A missile whose neighbour is gone moves to the first place, perhaps while it still stands at the cannon.
@@ -291,7 +288,8 @@ class Side(Collector):
 
 
 class _Player(NamedTuple):
-    """Where in the console's memory the players' columns are, one byte a seat; which is the middle; whether it has a band."""
+    """The bytes of the console's memory with the players' columns, one a seat; the middle of the screen; whether it has a
+    band."""
 
     bytes: tuple[int, ...]
     middle: float

@@ -1,4 +1,4 @@
-"""The statistics of one game: collectors fed step by step, and what each owner of a seat has."""
+"""The statistics of one game: collectors fed step by step, and the values of each owner of a seat."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger("interplay.statistics")
 
 @dataclass(frozen=True)
 class Measure:
-    """A statistic of what one owner did in one seat.
+    """A statistic of one owner in one seat.
 
     Attributes:
-        value: In the type of its kind; None where it says nothing, as the share of no shots.
-        counts: The numbers it is made of, which add up over the games of a sitting.
+        value: In the type of its kind; None where it is undefined, as the share of no shots.
+        counts: Its underlying numbers, which add up over the games of a sitting.
     """
 
     seat: str
@@ -41,7 +41,7 @@ class Sitting:
     """Games of one task that one participant has played in one sitting.
 
     Attributes:
-        counts: Statistic -> the numbers it is made of, added up over the games.
+        counts: Statistic -> its underlying numbers, added up over the games.
     """
 
     num_games: int
@@ -51,15 +51,15 @@ class Sitting:
 class Collection:
     """The collectors of one game.
 
-    One that raises is left out from then on: the log says which, and the game goes on without it.
+    A collector that raises is left out from then on: the log says which, and the game continues without it.
 
     Args:
-        owners: Seat -> name of who sits there at the start.
+        owners: Seat -> name of its owner at the start.
 
     Attributes:
         num_steps: Steps seen.
         left_out: Name -> why it is left out.
-        sittings: Seat -> the games that who sits there has played before in this sitting.
+        sittings: Seat -> the earlier games of its player in this sitting.
     """
 
     def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
@@ -117,7 +117,7 @@ class Collection:
 
         Args:
             actions, rewards, earned, info: As in `SeenStep`.
-            owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
+            owners: Seat -> name of its owner; seats that are not named belong to their owners at the start.
         """
         self.num_steps += 1
         if owners != self._given:
@@ -140,7 +140,7 @@ class Collection:
             self._drop(collector, error)
 
     def _has_news(self, watched: tuple[str, int, int], step: SeenStep) -> bool:
-        """Whether one of the bytes has changed, or a seat has earned something; of a reading without bytes nobody knows."""
+        """Whether one of the bytes has changed, or a seat has earned something; also true for a reading without bytes."""
         need, first, end = watched
         try:
             now = bytes(step.readings[need][first:end])
@@ -170,7 +170,7 @@ class Collection:
         self._owners = dict(owners)
 
     def values(self, seat: str) -> dict[str, int | float | None]:
-        """Name -> value now, of all that was done in a seat."""
+        """Name -> value now, over all owners of a seat."""
         earlier = [counts for (one, _), counts in self._earlier.items() if one == seat]
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
@@ -181,8 +181,8 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
-        """Values and counts, as `values` and `counts` give them, of who sat in a seat at the start; None where nobody else has
-        held it, so that they are those of the seat."""
+        """Values and counts, as `values` and `counts` give them, of a seat's first owner; None where the seat had no other
+        owner."""
         if not any(one == seat for one, _ in self._earlier):
             return None
         first = self._first_owners[seat]
@@ -200,8 +200,8 @@ class Collection:
         """Name -> value of all games of a sitting.
 
         Args:
-            sitting: The games before.
-            seat: Where its player acts now; None adds nothing to the games before.
+            sitting: The earlier games.
+            seat: The present seat of its player; None adds nothing to the earlier games.
         """
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
@@ -212,7 +212,7 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:
-        """`name.count` -> number now, of who holds a seat: what statistics are made of, which adds up over games."""
+        """`name.count` -> number now, of the present owner of a seat: the underlying numbers, which add up over games."""
         return {
             f"{collector.statistic.name}.{name}": count
             for collector in self._collectors
@@ -220,7 +220,7 @@ class Collection:
         }
 
     def measures(self) -> list[Measure]:
-        """What each owner of each seat has."""
+        """The measures of each owner of each seat."""
         held = {**self._earlier}
         for seat in self.setting.seats:
             held[seat, self._owners[seat]] = {one.statistic.name: one.counts[seat] for one in self._collectors}
@@ -245,7 +245,7 @@ class Collection:
             return None
 
     def state(self) -> str | None:
-        """Where the collectors stand, as JSON, for `restore`; None where one of them keeps what JSON does not hold."""
+        """The state of the collectors as JSON, for `restore`; None where one of them holds values that JSON cannot."""
         if not self._is_kept:
             return None
         by_name = {one.statistic.name: {"counts": one.counts, "memory": one.memory} for one in self._collectors}
@@ -264,7 +264,7 @@ class Collection:
             return None
 
     def restore(self, state: str) -> None:
-        """Go on from `state()`; call it after `begin`."""
+        """Continue from `state()`; call it after `begin`."""
         document = json.loads(state)
         self.num_steps = document["steps"]
         self._owners, self._given = document["owners"], {}
@@ -315,7 +315,7 @@ def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], read
 
 
 def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Counts that are added up.
+    """Sum of counts, name by name.
 
     >>> total([{"hits": 1, "shots": 4}, {"hits": 2, "shots": 3}])
     {'hits': 3, 'shots': 7}

@@ -8,7 +8,7 @@ _SUITE = "basalt"
 
 
 def published_name(task: Task) -> str:
-    """What the published data set calls a task; tasks of other suites go by their id.
+    """The name of a task in the published data set; tasks of other suites have their id.
 
     >>> from interplay.tasks import find
     >>> published_name(find("basalt/find_cave")), published_name(find("atari/breakout"))
@@ -18,7 +18,7 @@ def published_name(task: Task) -> str:
 
 
 def published_names(task: Task) -> tuple[str, ...]:
-    """Every published spelling of a task's name, the data set's first; none for tasks of other suites.
+    """Every published spelling of a task's name, the data set's first; empty for tasks of other suites.
 
     >>> from interplay.tasks import find
     >>> published_names(find("basalt/find_cave"))

@@ -1,6 +1,5 @@
-"""Sealing beside the games: a process of low priority, because an episode's fifth of a second of compression is what makes the
-frames of everybody else late. Here is how the web process sees it; `interplay.play.background.sealing` is what runs in it.
-"""
+"""Seals journals in a process of low priority beside the games: compressing an episode takes a fifth of a second, which would
+make everybody's frames late. `sealing.py` runs in that process."""
 
 from __future__ import annotations
 
@@ -21,13 +20,10 @@ log = logging.getLogger("interplay.play")
 
 
 class Sealer(AnsweringProcess[Request]):
-    """The process, started with the server. What still waits when it stops stays in its journal.
+    """The process, started with the server. Journals that still wait when it stops are left as they are.
 
     Args:
         data, database: The archive.
-
-    Attributes:
-        num_deaths: How often the process died.
     """
 
     def __init__(self, *, data: Path, database: str) -> None:
@@ -38,10 +34,9 @@ class Sealer(AnsweringProcess[Request]):
         self._cpu_s_of_the_dead = 0.0
 
     async def seal(self, path: Path) -> str | None:
-        """Seal the journal that a segment belongs to; one that was sealed meanwhile is as good.
+        """Seal the journal that a segment belongs to; a journal that was sealed meanwhile counts as sealed. Returns the
+        episode's id; None where no step was made, and the journal is removed.
 
-        Returns:
-            The episode's id; None where no step was made, and the journal is removed.
         Raises:
             RecordingError: If it cannot be sealed; the journal then stays.
         """
@@ -56,7 +51,6 @@ class Sealer(AnsweringProcess[Request]):
         }
 
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """The process has sealed a journal, or could not."""
         answer = decode_sealed(payload)
         self._cpu_s = answer.cpu_s
         request = self._requests.get(number)

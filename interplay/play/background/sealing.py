@@ -1,8 +1,5 @@
-"""The process that seals episodes beside the games, giving way to them: it takes one path after another, answers with the id or
-the error, and ends when the web process is gone.
-
-`main` is started by `sealer.Sealer`.
-"""
+"""The process that seals episodes beside the games: it takes one path after another, answers with the id or the error, and ends
+when the web process is gone. `main` is started by `sealer.Sealer`."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ log = logging.getLogger("interplay.play.background.sealing")
 
 
 def main(descriptor: int) -> None:
-    """Seal what is asked for until the web process goes away."""
     processes.shield_from_the_terminal()
     give_way(NICENESS)
     logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
@@ -52,8 +48,8 @@ def main(descriptor: int) -> None:
 
 
 def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
-    """The id of the episode, sealed now or before: by `interplay episodes repair`, or by a sealer that died too soon.
-    None where nothing was played."""
+    """The id of the episode, sealed now or before (by `interplay episodes repair`, or by a sealer that died too soon). None if
+    no step was made."""
     if not path.exists():
         try:
             return archive.get(episode_of(path)).id
@@ -69,7 +65,7 @@ def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
 
 
 def _measure(archive: interplay.record.Archive, episode: Episode) -> None:
-    """Compute the statistics of a game whose process was killed before it could tell them, unless that takes minutes."""
+    """Compute the statistics of a game whose process was killed before it reported them, unless that takes minutes."""
     if episode.header.statistics and not episode.live_measures and not backends.of(episode.task).is_slow:
         for found in measure_all(archive, [episode]):
             if found.failed is not None:

@@ -23,15 +23,14 @@ class TokenError(ValueError):
 
 
 class ExpiredTokenError(TokenError):
-    """A token that was good once."""
+    """A token whose time is over."""
 
 
 class SeatTokens:
     """Signs and checks the tokens that bind a socket to a seat.
 
     Args:
-        secret: The signing key.
-        ttl_s: How long a token is good for, seconds.
+        ttl_s: How long a token is valid, seconds.
         clock: Seconds since the epoch.
     """
 
@@ -46,7 +45,7 @@ class SeatTokens:
         return self._signer.dumps([session, round(expires, 3)]), datetime.fromtimestamp(expires, UTC)
 
     def verify(self, token: str) -> str:
-        """The session a token is for.
+        """The session of a token.
 
         Raises:
             ExpiredTokenError: If its time is over.
@@ -78,7 +77,8 @@ def is_operator(authorization: str | None, token: str) -> bool:
 
 
 def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """What a file of its owner alone holds; written whole under another name first: two processes starting at once agree."""
+    """Content of a file that only its owner may read. A new one is written whole under another name first: two processes that
+    start at once agree."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

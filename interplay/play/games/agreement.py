@@ -1,5 +1,5 @@
-"""May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on; until
-they say yes, and after they have taken it back, no judge sees it."""
+"""May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on. No
+judge sees it before they say yes, or after they have withdrawn."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from interplay.tasks import Task
 
 
 class AgreementError(InterplayError):
-    """Nothing that could be agreed to."""
+    """An agreement about a game that cannot be compared."""
 
 
 def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]) -> bool:
-    """Whether a game may be compared once everybody in it agrees, so that they should be asked.
+    """Whether a game may be compared once everybody in it agrees: then they should be asked.
 
-    Every person in it must be one whom the database knows, or they could never agree.
+    Every person in it must be known to the database, or they could never agree.
     """
     if seed not in task.held_out_seeds or outcome in entrants.NOT_ENDED:
         return False
@@ -28,11 +28,11 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
 
 
 class Said(NamedTuple):
-    """What a person has said about a game of theirs.
+    """The answer of a person about a game of theirs.
 
     Attributes:
         agreed: Their last answer; None before the first.
-        is_compared: Whether everybody in the game agreed, so that judges may be shown it.
+        is_compared: Whether everybody in the game agreed, so that judges may see it.
     """
 
     agreed: bool | None
@@ -40,7 +40,7 @@ class Said(NamedTuple):
 
 
 def said(database: Database, *, episode_id: str, participant_id: int | None) -> Said | None:
-    """What a person has said about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
+    """The answer of a person about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
     with database.read() as session:
         row = session.get(EpisodeRow, episode_id)
         people = [] if row is None else [seat.participant_id for seat in row.seats if seat.actor_kind == "human"]
@@ -53,13 +53,12 @@ def said(database: Database, *, episode_id: str, participant_id: int | None) -> 
 
 
 def agree(database: Database, *, episode_id: str | None, participant_id: int | None, agreed: bool, now: datetime) -> bool:
-    """Keep what a person said about a game of theirs; the last answer counts.
+    """Store a person's answer about a game of theirs; the last answer counts. Returns whether judges may see the game from now
+    on.
 
     Args:
-        episode_id: Of the game; None where nothing was recorded.
-        participant_id: Of the person; None where a program played for the operator.
-    Returns:
-        Whether judges may be shown the game from now on.
+        episode_id: None where nothing was recorded.
+        participant_id: None where a program played for the operator.
     Raises:
         AgreementError: If there is no recorded game, or no person.
     """

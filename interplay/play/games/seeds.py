@@ -1,4 +1,4 @@
-"""Which seed a game is played on: mostly a new one, now and then one on which everybody is compared."""
+"""The seed of a game: mostly a new one, now and then one on which everybody is compared."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ _FINENESS = 2**20
 
 
 def held_out_share(task: Task, of_server: float | None) -> float:
-    """How many of a task's games of people are on held-out seeds: as the operator says, else the task; else one in four.
-
-    A task that says 1 has no other seeds, whatever the operator says.
-    """
+    """Share of a task's games of people that are on held-out seeds: that of the operator, else of the task, else one in four. A
+    task that says 1 has no other seeds, whatever the operator says."""
     if task.held_out_share == 1:
         return 1.0
     chosen = task.held_out_share if of_server is None else of_server

@@ -1,4 +1,4 @@
-"""Where a game stands."""
+"""The states of a game."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class State(StrEnum):
-    """Where a game stands."""
+    """The state of a game."""
 
     EMPTY = "empty"
     """No world yet: nobody has come."""

@@ -1,8 +1,8 @@
-"""A worker's side of agents that decide in a process beside: what they see is sent there after a step, and the action they
-decided on is taken for the next one.
+"""A worker's side of agents that decide in another process: observations are sent there after a step, and the decided action is
+taken for the next one.
 
-An action that is not there in time is late: the last one is held, and the late one counts from when it is there. While an
-answer is awaited, nothing new is asked. When the process dies, its seats hold their last actions until there is another one.
+An action that does not come in time is late: the last one is held, and the late one counts from its arrival. While an answer is
+awaited, no new question is sent. When the process dies, its seats hold their last actions until there is another one.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Helper:
     """A worker's socket to the deciding process.
 
     Args:
-        address: Where it listens.
+        address: Of its listening socket.
 
     Attributes:
-        num_decisions: How many were due.
-        num_late: How many of them were not there in time.
+        num_decisions: Decisions that were due.
+        num_late: Decisions that did not come in time.
     """
 
     def __init__(self, address: str) -> None:
@@ -60,7 +60,7 @@ class Helper:
 
     @property
     def writable(self) -> list[socket.socket]:
-        """What to wait for if something is left to send."""
+        """The socket, if something is left to send."""
         return [] if self._socket is None or not self._unsent else [self._socket]
 
     def add(self, driver: HelperDriver) -> None:
@@ -75,7 +75,7 @@ class Helper:
             self.send(driver.key, ToDecider.LEAVE)
 
     def connect(self, now: int) -> None:
-        """Connect if anybody needs it; again after a while if nobody listens yet."""
+        """Connect if an agent needs it; again after a while if the process does not listen yet."""
         if self._socket is not None or not self._drivers or now < self._connect_at_us:
             return
         self._connect_at_us = now + _CONNECT_EVERY_US
@@ -92,8 +92,8 @@ class Helper:
             driver.begin()
 
     def send(self, key: tuple[int, int], kind: ToDecider, payload: bytes = b"") -> bool:
-        """Send a message without waiting; returns False, with nothing sent, if the socket is full or there is none. What is not
-        a question is always sent in the end."""
+        """Send a message without waiting; returns False, with nothing sent, if there is no socket, or if a question would have
+        to wait."""
         if self._socket is None or (kind == ToDecider.ASK and self._unsent):
             return False
         self._unsent += pack(key[0], kind, payload, seat=key[1])
@@ -101,7 +101,6 @@ class Helper:
         return True
 
     def flush(self) -> None:
-        """Send what is left, as much as the socket takes."""
         if self._socket is None or not self._unsent:
             return
         try:
@@ -112,7 +111,7 @@ class Helper:
             self._lost()
 
     def read(self) -> None:
-        """Take in the answers that are there."""
+        """Take in the answers that have come."""
         if self._socket is None:
             return
         try:
@@ -131,7 +130,7 @@ class Helper:
                 driver.take(kind, payload)
 
     def is_silent(self, now: int) -> bool:
-        """Whether it has said nothing for too long, or is gone."""
+        """Whether the process has said nothing for too long, or has died."""
         return self._socket is None or now - self._heard_us > SILENT_US
 
     def watch(self, now: int) -> None:
@@ -150,7 +149,7 @@ class Helper:
 
 
 class _Shown:
-    """What `SeatedAgent` needs to know of an agent that decides elsewhere."""
+    """The name and pipeline of an agent that decides elsewhere, for `SeatedAgent`."""
 
     def __init__(self, begun: messages.Begun) -> None:
         self.name, self.observation = begun.name, begun.observation
@@ -159,18 +158,15 @@ class _Shown:
         """It has begun."""
 
     def decide(self, observations: Any, states: Any) -> Any:
-        """Never called."""
         raise NotImplementedError
 
 
 class HelperDriver:
-    """An agent that decides in the process beside.
+    """An agent that decides in the other process.
 
     Args:
-        helper: The way there.
         key: Number of the game, index of the seat.
         agent: As `interplay.agents.find` takes it.
-        world, seat: Where it plays.
         seed: Of its generator.
         on_begun: Called when it has begun and may `sit`.
         on_failed: Called with the reason if it cannot begin.
@@ -206,7 +202,7 @@ class HelperDriver:
         self._decided_step: int | None = None
 
     def begin(self) -> None:
-        """Ask the process to let the agent begin, again if it is a new one."""
+        """Ask the process to let the agent begin, again if it is a new process."""
         self._is_beginning = True
         self._asked_step, self._asked_us = None, now_us()
         begin = messages.Begin(self.agent, self._world.task.to_json(), self._seed)
@@ -231,7 +227,7 @@ class HelperDriver:
         return self._failure is not None or (self._asked_step is None and not self._is_beginning)
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """The action that was decided last; a decision that is not there is counted, once.
+        """The last decided action; a late decision is counted, once.
 
         Raises:
             AgentError: If the agent has failed, or hangs.
@@ -250,7 +246,7 @@ class HelperDriver:
         return action, None if self._decided_step is None else decided_on(self._decided_step)
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look, and ask for a decision when it is time for one."""
+        """Look, and ask for a decision when one is due."""
         assert self._seated is not None
         with as_agents_see(self._world):
             self._seated.see(info)
@@ -278,7 +274,7 @@ class HelperDriver:
     # What the process answers
 
     def take(self, kind: int, payload: bytes) -> None:
-        """An answer has come; one that is nonsense is this agent's failure."""
+        """Take an answer; one that cannot be read is this agent's failure."""
         try:
             if kind == ToAsker.BEGUN:
                 self._take_begun(messages.unpack_begun(payload))
@@ -300,7 +296,7 @@ class HelperDriver:
             self._on_begun(self)
 
     def watch(self, now: int) -> None:
-        """Fail if nothing was heard of this agent for too long, and others were heard of."""
+        """Fail if nothing was heard of this agent for too long, while its process answers others."""
         if self._helper.is_silent(now):
             return
         if self._is_beginning and now - self._asked_us > LOADS_US:
@@ -309,7 +305,7 @@ class HelperDriver:
             self._fail(AgentError(f"agent {self.agent!r} has not decided for {HANGS_US // 1_000_000} s"))
 
     def helper_died(self) -> None:
-        """The process is gone: another one is asked when there is one."""
+        """Wait for another process."""
         self._is_beginning, self._asked_step = True, None
 
     def _fail(self, error: Exception) -> None:

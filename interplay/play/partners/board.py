@@ -1,5 +1,5 @@
-"""Which agents are at work in the deciding process: written where it can still be read after that process was killed, so that
-the agent over which it died is known."""
+"""The agents at work in the deciding process, written to files that outlive it, so that the agent over which it died is
+known."""
 
 from __future__ import annotations
 
@@ -10,11 +10,7 @@ _MAX_AGENTS = 4096
 
 
 class Board:
-    """The process's side. Old names are forgotten when it is opened.
-
-    Args:
-        folder: Where it is written.
-    """
+    """The process's side. Old names are deleted when it is opened."""
 
     def __init__(self, folder: Path) -> None:
         self._names = folder / "names"

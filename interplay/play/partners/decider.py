@@ -1,5 +1,5 @@
 """The process that decides for agents, as the web process sees it: started for the first agent that needs it, watched, and
-started again when it dies or falls silent. Games go on meanwhile; their agents hold their last actions."""
+started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ class Decider:
 
     Attributes:
         address: Of the socket to which workers connect.
-        num_deaths: How often it died.
     """
 
     def __init__(self, *, data: Path, database: str) -> None:
@@ -76,7 +75,7 @@ class Decider:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def statistics(self) -> dict[str, Any] | None:
-        """How it is doing; None where it was never needed."""
+        """Its newest report; None where the process was never needed."""
         if self._running is None:
             return None
         link = self._link
@@ -112,7 +111,7 @@ class Decider:
                 await asyncio.sleep(min(0.1 * 2.0 ** min(self._num_quick_deaths, 10), MAX_RESPAWN_DELAY_S))
 
     async def _watch(self, link: _Link) -> None:
-        """Until it has ended; kill it if it says nothing."""
+        """Wait until it has ended; kill it if it says nothing."""
         silent_s = 0.0
         while not link.gone.done():
             heard = link.num_heard
@@ -125,8 +124,6 @@ class Decider:
 
 
 class _Link(processes.ProcessLink):
-    """Our end of the socket pair."""
-
     num_heard = 0
     report: messages.Decisions | None = None
 

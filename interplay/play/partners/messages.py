@@ -1,6 +1,6 @@
-"""What is said around the process that decides for agents: by the web process over its channel, by workers over a socket.
+"""Messages of the process that decides for agents: to and from the web process over its channel, and workers over a socket.
 
-Both streams have the messages of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
+Both streams have the form of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Begin(msgspec.Struct):
 
 
 class Begun(msgspec.Struct):
-    """It has: its name in recordings, and the pipeline that it sees the world through."""
+    """It has: its name in recordings, and its pipeline of observations."""
 
     name: str
     observation: str
@@ -73,7 +73,7 @@ def unpack_question(payload: bytes) -> tuple[int, int, int, memoryview]:
 
 
 def pack_answer(step: int, decision: bytes) -> bytes:
-    """What was decided on the observation of a step: `values.encode` of the action and for how many steps it holds."""
+    """The decision on the observation of a step: `values.encode` of the action and for how many steps it holds."""
     return _ANSWER.pack(step) + decision
 
 
@@ -95,8 +95,8 @@ class Listen(Command):
     Attributes:
         address: Where workers connect.
         data, database: The archive, in which trained policies are.
-        suspects: Agents that were at work when a process before this one died: they work one at a time, so that the next time
-            tells which of them it was.
+        suspects: Agents that were at work when an earlier process died: they work one at a time, so that the next death tells
+            which of them it was.
         refused: Agents over which it died too often.
     """
 
@@ -114,11 +114,11 @@ class Load(Command):
 
 
 class Decisions(Event):
-    """How it is doing, twice a second.
+    """A report, twice a second.
 
     Attributes:
         num_decisions: Made so far.
-        num_calls: In how many calls of an agent.
+        num_calls: Calls of agents so far.
         num_seats: Agents in seats now.
         cpu_s: Processor time it has used.
     """

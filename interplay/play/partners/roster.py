@@ -1,4 +1,4 @@
-"""Who can be a partner for a task: the scripted player that was written for it, or the agent that the operator names."""
+"""The possible partners for a task: the scripted player that was written for it, or the agent that the operator names."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Roster:
 
     Args:
         archive: Where trained policies are found by name.
-        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`: it goes before the scripted player.
+        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`; overrides the scripted player.
         tasks: Every task on offer, by id.
     Raises:
-        NotFoundError: For a task that is not on offer, or an agent that is not there; the nearest is offered.
+        NotFoundError: For a task that is not on offer, or an agent that does not exist; the nearest is offered.
         AgentError: For an agent that cannot begin a game of the task, with its reason.
     """
 
@@ -41,29 +41,29 @@ class Roster:
         self._given = dict(given)
 
     def partner(self, task: Task) -> str | None:
-        """Who acts for a person who is gone, and plays where no second person comes; None where nobody can."""
+        """The agent that acts for a person who has left, and plays where no second person comes; None if nobody does."""
         given = self._given.get(task.id)
         if given is not None:
             return None if given == NO_PARTNER else given
         return SCRIPTED if has_player(task) else None
 
     def choices(self, task: Task) -> list[str]:
-        """Every agent that people may have beside them in a task, its `partner` first."""
+        """Every agent that people may have as a partner in a task, its `partner` first."""
         policies = [one.name for one in names(self._archive) if one.kind == "policy" and one.task == task.id]
         scripted = [SCRIPTED] if has_player(task) else []
         partner = self.partner(task)
         return list(dict.fromkeys([*([] if partner is None else [partner]), *scripted, *policies, "random", "noop"]))
 
     def has(self, agent: str) -> bool:
-        """Whether there is an agent of this name; a `module:factory` is none."""
+        """Whether an agent of this name exists; a `module:factory` does not count."""
         return any(one.name == agent for one in names(self._archive))
 
     def check(self, agent: str) -> None:
-        """Refuse the name of an agent that is not there; what is wrong with one that is there is found when it begins.
+        """Refuse the name of an agent that does not exist; faults of an existing one are found when it begins.
 
         Raises:
             NotFoundError: With the nearest name.
-            AgentError: If its module is not there.
+            AgentError: If its module is missing.
         """
         known = [one.name for one in names(self._archive)]
         module, colon, factory = agent.partition(":")
@@ -83,6 +83,6 @@ class Roster:
 
 
 def acts_inside(agent: str) -> bool:
-    """Whether an agent acts in the worker that holds the world: the built-in ones do, which look into it and take little
-    time. All others decide in a process beside."""
+    """Whether an agent acts in the worker that holds the world: built-in ones do, which look into it and take little time. All
+    others decide in another process."""
     return agent in BUILTIN

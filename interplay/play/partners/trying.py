@@ -1,8 +1,5 @@
-"""Whether an agent can play a task, found out before anybody plays with it: it is built and begins a game, in a process of its
-own, because what it imports may be large, or may fail.
-
-`main` runs in that process.
-"""
+"""A test whether an agent can play a task, before anybody plays with it: the agent is built and begins a game, in a process of
+its own, because its imports may be large, or may fail. `main` runs in that process."""
 
 from __future__ import annotations
 
@@ -75,7 +72,6 @@ def _tried_beside(agent: str, task: Task, archive: Archive) -> str:
 
 
 def main(descriptor: int) -> None:
-    """Try what is asked for, and answer."""
     processes.shield_from_the_terminal()
     logging.basicConfig(format="%(asctime)s trying %(process)d: %(message)s", level=logging.WARNING)
     with socket.socket(fileno=descriptor) as channel:

@@ -1,4 +1,4 @@
-"""The clock of one episode: due times on an absolute grid, and what to do when late. Pure arithmetic, in microseconds."""
+"""The clock of one episode: due times on an absolute grid, and rules for late steps. Pure arithmetic, in microseconds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,9 @@ last of a slot waits too long."""
 class EpisodeClock:
     """Due times of the steps of one episode.
 
-    A step that is late runs at once and the next keeps its place on the grid, so small delays leave no trace in the frame
-    rate. After a delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled goes on at
-    its own pace, it never runs fast for long.
-
-    Args:
-        rate_hz: Steps per second.
+    A step that is late runs at once and the next stays on the grid, so small delays leave no trace in the frame rate. After a
+    delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled continues at its own
+    pace, it never runs fast for long.
 
     Attributes:
         due_us: When the next step is due.
@@ -30,7 +27,7 @@ class EpisodeClock:
     1000000
     >>> clock.advance(1_000_100), clock.due_us  # 0.1 ms late: runs, and the grid stays
     (100, 1020000)
-    >>> clock.advance(1_127_000), clock.due_us, clock.num_stalls  # five frames late: runs once, and goes on with the next
+    >>> clock.advance(1_127_000), clock.due_us, clock.num_stalls  # five frames late: runs once, then continues with the next
     (107000, 1140000, 1)
     """
 
@@ -42,12 +39,10 @@ class EpisodeClock:
         self.num_stalls = 0
 
     def start(self, now_us: int, *, phase: float = 0.0) -> int:
-        """Start, or start again after a pause.
+        """Start, or start again after a pause; returns when the first step is due: within one interval from now.
 
         Args:
             phase: Where in the frame interval it steps, from 0 to 1.
-        Returns:
-            When the first step is due: within one interval from now.
         """
         self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
@@ -55,11 +50,7 @@ class EpisodeClock:
         return self.due_us
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`: moves `due_us` to the next one.
-
-        Returns:
-            How late this step is, microseconds.
-        """
+        """A step runs at `now_us`: moves `due_us` to the next one. Returns how late this step is, microseconds."""
         late = now_us - self.due_us
         self._ticks += 1
         if late > MAX_CATCH_UP_US:
@@ -101,27 +92,23 @@ class TurnClock:
         self._free_us, self.due_us = now_us, None
 
     def ask(self, now_us: int) -> None:
-        """The players have chosen; to say so again changes nothing."""
+        """The players have chosen; another call changes nothing."""
         if self.due_us is None:
             self.due_us = max(now_us, self._free_us)
 
     def take_back(self) -> None:
-        """Somebody has not chosen after all."""
+        """A player has not chosen after all."""
         self.due_us = None
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`.
-
-        Returns:
-            How late it is, microseconds.
-        """
+        """A step runs at `now_us`. Returns how late it is, microseconds."""
         late_us = now_us - (now_us if self.due_us is None else self.due_us)
         self._free_us, self.due_us = now_us + self._period_us, None
         return late_us
 
 
 class Lateness:
-    """A histogram of how late things were, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
+    """A histogram of delays, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
 
     >>> lateness = Lateness()
     >>> for late_us in (50, 150, 250, 9_000):

@@ -53,7 +53,6 @@ class Pace:
 
     @property
     def height(self) -> int:
-        """Rows of the picture to draw."""
         return self._heights[self.level]
 
     def add(self, cost_us: int, late_us: int) -> None:
