@@ -32,11 +32,8 @@ HEARTBEAT_S = 0.25
 
 
 class PlayClientError(InterplayError):
-    """The server refused, or ended the seat with an error.
-
-    Attributes:
-        code: Of the `error` message, the HTTP status, or the socket's close code.
-    """
+    """The server refused, or ended the seat with an error. `code`: of the `error` message, the HTTP status, or the socket's
+    close code."""
 
     def __init__(self, code: str | int, message: str) -> None:
         super().__init__(message)
@@ -138,7 +135,6 @@ class PlayClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the socket; the server keeps the seat for a while."""
         if self._heart is not None:
             self._heart.cancel()
         if self._socket is not None:
@@ -177,7 +173,7 @@ class PlayClient:
             await self._send_input(time.perf_counter(), buttons, pitch, yaw)
 
     async def choose(self, buttons: int) -> None:
-        """Press these buttons for one step, in a task of turns. Nothing is held afterwards."""
+        """Press these buttons for one step, in a task of turns."""
         self._num_presses += 1
         await self._send_input(time.perf_counter(), 0, press=(buttons, self._num_presses))
 
@@ -187,32 +183,22 @@ class PlayClient:
         await self._send_input(time.perf_counter(), buttons, pointed=(x, y))
 
     async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
-        """Ask for scenes (`here`) or pictures (`server`) from now on.
-
-        Args:
-            gui_width, gui_height: Size of the GUI drawn over the world, GUI pixels, 64 to 2048.
-        """
+        """Ask for scenes (`here`) or pictures (`server`) from now on. `gui_width`, `gui_height`: size of the GUI drawn over the
+        world, GUI pixels, 64 to 2048."""
         self.is_drawn_here = where == "here"
         await self.send("scene", drawn=where, gui_width=gui_width, gui_height=gui_height)
 
     async def ask_for_land(self, num_parts: int = wire.MAX_LAND_PARTS) -> None:
-        """Ask for the next parts of the land, 1 to 8."""
         await self.send("land", parts=num_parts)
 
     async def look(self, buttons: int, pitch: float, yaw: float) -> None:
-        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360.
-
-        Raises:
-            ValueError: For a look beyond that.
-        """
+        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360. Raises
+        `ValueError` for a look beyond that."""
         await self._send_input(time.perf_counter(), buttons, look=(pitch, yaw))
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Every frame until the episode has ended; the arrays are reused by the next frame.
-
-        Raises:
-            PlayClientError: If the seat ended with an error or the socket closed.
-        """
+        """Every frame until the episode has ended; the arrays are reused by the next frame. Raises `PlayClientError` if the
+        seat ended with an error or the socket closed."""
         decoder = self.decoder
         while self.ended is None:
             message = await self.receive()
@@ -222,11 +208,7 @@ class PlayClient:
 
     async def receive(self) -> wire.FrameHeader | dict[str, Any] | None:
         """Take the next message: a frame, applied to `decoder` or passed to `on_scene`, or a JSON message. None for a frame
-        that could not be applied: a key frame was then asked for.
-
-        Raises:
-            PlayClientError: As `frames`.
-        """
+        that could not be applied: a key frame was then asked for. Raises `PlayClientError` as `frames`."""
         try:
             message = await self.socket.recv()
         except ConnectionClosed as closed:

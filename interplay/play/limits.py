@@ -31,12 +31,8 @@ log = logging.getLogger("interplay.play")
 
 
 class PlayError(InterplayError):
-    """A seat that cannot be granted now.
-
-    Attributes:
-        is_own: Whether the client that asks holds too many seats already.
-        retry_after_s: When to ask again, seconds.
-    """
+    """A seat that cannot be granted now. `is_own`: the client that asks holds too many already. Ask again after
+    `retry_after_s`."""
 
     def __init__(self, message: str, *, is_own: bool = False, retry_after_s: int = 60) -> None:
         super().__init__(message)
@@ -47,11 +43,8 @@ class PlayError(InterplayError):
 class HeldSeat(NamedTuple):
     """A seat that somebody has, as limits count it: untaken, waiting and playing alike.
 
-    Attributes:
-        game: Number of its game.
-        client: Its client, see `sockets.client_of`; None for none.
-        holds_world: Whether its game has, or will have, a process to itself.
-        is_left: Whether its player has closed the page and may come back: then it takes up no place of theirs.
+    `client` as of `sockets.client_of`, None for a seat that no limit counts. `is_left`: its player has closed the page and may
+    come back: then it takes up no place of theirs.
     """
 
     game: int
@@ -62,13 +55,7 @@ class HeldSeat(NamedTuple):
 
 
 class Limits:
-    """The limits of a server, and the tasks that turned out to be slow.
-
-    Args:
-        max_worlds: Slow worlds at once, each a process of its own; one address may hold half of them.
-        max_seats_of_address: Seats that one address may hold, whatever they are for.
-        max_drawn_games: Games at once that their players' pages draw; one address may hold all of them.
-    """
+    """The limits of a server, and the tasks that turned out to be slow. Arguments as of `PlayServer`."""
 
     def __init__(self, *, max_worlds: int, max_seats_of_address: int, max_drawn_games: int) -> None:
         self.max_worlds = max_worlds
@@ -93,18 +80,12 @@ class Limits:
     def may_be_alone(self, task: Task, num_alone: int, *, is_counted: bool) -> bool:
         """Whether a game of this task may have one more process: a place was counted where the backend is known to be slow. Any
         other game (found to be slow later, sent pictures, or without a worker after a crash) gets one where there is room.
-
-        Args:
-            is_counted: Whether the game was granted as one that needs a process.
-        """
+        `is_counted`: whether the game was granted as one that needs a process."""
         return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
     def cores_needed(self, playing: Iterable[bool]) -> float:
-        """Number of cores that games need: one each where they hold a process, and some for the server.
-
-        Args:
-            playing: For each game, whether it holds a process.
-        """
+        """Number of cores that games need, for each whether it holds a process: one each where they do, and some for the
+        server."""
         games = list(playing)
         num_slow = sum(games)
         return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)
@@ -119,15 +100,12 @@ class Limits:
         joins: bool = False,
         drawn_here: bool = False,
     ) -> None:
-        """Refuse a seat beyond the limits of this server, or of the client that asks.
+        """Refuse a seat beyond the limits of this server, or of the client that asks, with when to try again.
 
         Args:
             held: Every seat of this server.
             num_alone: Workers that hold a world alone.
             joins: Whether the seat is in an existing game, so that no world is added.
-            drawn_here: Whether the player's page draws the world.
-        Raises:
-            PlayError: With when to try again.
         """
         own = [seat for seat in held if client is not None and seat.client == client]
         if len(held) >= MAX_SEATS:

@@ -62,12 +62,10 @@ class LiveGame:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for more players."""
         return any(seat.state == "open" for seat in self.seats)
 
 
 def live_games(games: Iterable[Game]) -> list[LiveGame]:
-    """Games that are not over, the oldest first."""
     return [_game(game) for game in sorted(games, key=lambda one: one.number) if game.state not in OVER]
 
 

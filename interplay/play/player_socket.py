@@ -39,11 +39,7 @@ class Pace:
         self._window_end, self._num_messages = 0.0, 0
 
     def count(self, now: float) -> None:
-        """Count one message, at this time in seconds.
-
-        Raises:
-            Refusal: If it is more than `MAX_MESSAGES_PER_S` in a second.
-        """
+        """Count one message, at this time in seconds. Raises `Refusal` if it is more than `MAX_MESSAGES_PER_S` in a second."""
         if now >= self._window_end:
             self._window_end, self._num_messages = now + 1.0, 0
         self._num_messages += 1
@@ -66,11 +62,7 @@ def is_from_elsewhere(websocket: WebSocket) -> bool:
 
 
 async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Place]]) -> None:
-    """Serve one player's socket until it closes.
-
-    Args:
-        find_place: The seat of a token; raises `Refusal` or `GameOver`.
-    """
+    """Serve one player's socket until it closes. `find_place`: the seat of a token; raises `Refusal` or `GameOver`."""
     if is_from_elsewhere(websocket):
         await websocket.close()  # before accepting: the browser of another site's visitor gets 403
         return
@@ -153,12 +145,8 @@ async def _play(websocket: WebSocket, place: Place) -> None:
 
 
 def parse_text(message: Any) -> wire.ClientCommand:
-    """The command in a client's text message.
-
-    Raises:
-        Refusal: If there is no text, it is too long, or it is not of the protocol.
-        WebSocketDisconnect: If the client has left.
-    """
+    """The command in a client's text message. Raises `Refusal` for other messages, and `WebSocketDisconnect` if the client has
+    left."""
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     text = message.get("text")

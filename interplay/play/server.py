@@ -213,7 +213,6 @@ class PlayServer:
     # What a killed server has left
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
-        """Keep games whose players may come back, then seal everything else."""
         try:
             found = await asyncio.to_thread(
                 leftovers.find,
@@ -277,11 +276,7 @@ class PlayServer:
         return Counter(game.task.id for game in open_to_all for seat in game.seats if seat.connection is not None)
 
     def task(self, task_id: str) -> Task:
-        """A task on offer.
-
-        Raises:
-            NotFoundError: With the nearest id.
-        """
+        """A task on offer. Raises `NotFoundError` with the nearest id."""
         return lookup(task_id, self.tasks)
 
     def create_session(
@@ -385,11 +380,6 @@ class PlayServer:
         return SeatGrant(session, token, expires_at)
 
     def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
-        """The seat that an invitation is for.
-
-        Raises:
-            PlayError: If the game no longer waits, is for another study, or has this participant already.
-        """
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
@@ -411,10 +401,8 @@ class PlayServer:
         which somebody has come are preferred.
 
         A participant never gets two seats in one game. Games of a study are for its people alone: their pay must not depend on
-        strangers, or on the agents of strangers.
-
-        Args:
-            is_there: Only games in which somebody has come, and also seats whose player has not come and may have any other.
+        strangers, or on the agents of strangers. `is_there`: only games in which somebody has come, and also seats whose player
+        has not come and may have any other.
         """
         if len(task.seats) == 1:
             return None
@@ -478,7 +466,6 @@ class PlayServer:
             log.error("no worker could be started for %s: %s", task.id, error)
 
     def _drop_untaken(self, session: str) -> None:
-        """Free a seat whose player has not come."""
         place = self._places.get(session)
         if place is None or self._stopping:
             return
@@ -503,11 +490,7 @@ class PlayServer:
 
     def played(self, token: str) -> tuple[str | None, int | None]:
         """The recorded episode of a seat, and the participant who played it; None for each that does not exist. From any
-        thread.
-
-        Raises:
-            TokenError: If this server did not sign the token, or it has expired.
-        """
+        thread. Raises `TokenError` if this server did not sign the token, or it has expired."""
         session = self._tokens.verify(token)
         place = self._places.get(session)
         if place is not None and place.seat.owner is not None:
@@ -588,11 +571,8 @@ class PlayServer:
         return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
 
     async def seal(self, path: Path) -> str | None:
-        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed.
-
-        Raises:
-            RecordingError: If it cannot be sealed; the journal then stays.
-        """
+        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed. Raises
+        `RecordingError` if it cannot be sealed; the journal then stays."""
         episode_id = await self._sealer.seal(path)
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
@@ -610,11 +590,8 @@ class PlayServer:
             return True
 
     async def end_journal(self, episode_id: str, outcome: str) -> Ended:
-        """Record how an episode ended whose worker died before it could; returns what the worker would have answered.
-
-        Raises:
-            RecordingError: If the disk is full, or the journal cannot be read.
-        """
+        """Record how an episode ended whose worker died before it could; returns what the worker would have answered. Raises
+        `RecordingError` if the disk is full, or the journal cannot be read."""
         return await asyncio.to_thread(leftovers.end_journal, self.archive.journal_folder, episode_id, outcome)
 
     def has_journal(self, episode_id: str) -> bool:
@@ -651,8 +628,6 @@ class PlayServer:
         self._note(ids, set_all)
 
     def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
-        """Write to the database about sessions, in the background."""
-
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
@@ -677,7 +652,6 @@ class PlayServer:
         return self.pool.troubles + ([f"{recovering} games are being restored"] if recovering else [])
 
     def statistics(self) -> dict[str, Any]:
-        """Seats by state, and every worker's newest report."""
         states: dict[str, int] = {}
         for game, seat in list(self._places.values()):
             state = game.state if seat.last_words is None else State.ENDED

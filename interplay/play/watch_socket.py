@@ -18,10 +18,8 @@ async def serve(websocket: WebSocket, place: Place | None) -> None:
     """Serve a watcher's socket until it closes. The caller decides whether they may watch.
 
     A watcher may say `hello`, and `key` to get a picture that stands alone; any other message closes the socket (4400), as do
-    messages that are too long (4413) or too frequent (4429).
-
-    Args:
-        place: The seat to watch; None where it does not exist, or no longer.
+    messages that are too long (4413) or too frequent (4429). `place`: the seat to watch; None where it does not exist, or no
+    longer.
     """
     if is_from_elsewhere(websocket):
         await websocket.close()

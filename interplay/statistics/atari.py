@@ -100,7 +100,7 @@ class _Invaders(_SpaceInvaders):
 
 
 def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
-    """By how many bits the console has moved all rows; None where invaders stand that did not stand before: a new wave.
+    """By how many bits the console has moved all rows; None for a new wave: invaders stand where none stood before.
 
     >>> _moved([0b111110, 0b111010], [0b011111, 0b011101])
     1
@@ -242,11 +242,8 @@ class Accuracy(_SpaceInvaders):
 class Side(Collector):
     """The part of all steps in which the player is on one side of the screen.
 
-    In Space Invaders the middle belongs to both sides. In River Raid so does a band around the middle (CrowdPlay's is 11
-    pixels wide).
-
-    Args:
-        band: River Raid: pixels to either side of the middle that count for both.
+    In Space Invaders the middle belongs to both sides. In River Raid so does a band of `band` pixels to either side of the
+    middle (CrowdPlay's is 11 pixels wide).
     """
 
     needs = ("ram",)

@@ -38,11 +38,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Sitting:
-    """Games of one task that one participant has played in one sitting.
-
-    Attributes:
-        counts: Statistic -> its underlying numbers, added up over the games.
-    """
+    """Games of one task that one participant has played in one sitting, and statistic -> its counts, added up over them."""
 
     num_games: int
     counts: Mapping[str, Mapping[str, float]]
@@ -92,11 +88,7 @@ class Collection:
         return [collector.statistic for collector in self._collectors]
 
     def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-        """The episode begins.
-
-        Args:
-            readings: Of the world, see `PlayableEnv.readings`.
-        """
+        """The episode begins. `readings`: of the world, see `PlayableEnv.readings`."""
         for collector in list(self._collectors):
             try:
                 _begin(collector, self.setting, info, readings)
@@ -197,12 +189,7 @@ class Collection:
         return {name: value for name, value in values.items() if name not in self.left_out}, found
 
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
-        """Name -> value of all games of a sitting.
-
-        Args:
-            sitting: The earlier games.
-            seat: The present seat of its player; None adds nothing to the earlier games.
-        """
+        """Name -> value of all games of a sitting: the earlier ones and, with the seat of its player, the present one."""
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
             now = collector.zero() if seat is None else collector.counts[seat]
@@ -212,7 +199,7 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:
-        """`name.count` -> number now, of the present owner of a seat: the underlying numbers, which add up over games."""
+        """`name.count` -> number now, of the present owner of a seat."""
         return {
             f"{collector.statistic.name}.{name}": count
             for collector in self._collectors
@@ -220,7 +207,6 @@ class Collection:
         }
 
     def measures(self) -> list[Measure]:
-        """The measures of each owner of each seat."""
         held = {**self._earlier}
         for seat in self.setting.seats:
             held[seat, self._owners[seat]] = {one.statistic.name: one.counts[seat] for one in self._collectors}
@@ -306,11 +292,8 @@ def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], read
 
 
 def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-    """Begin to compute a statistic in a world; arguments as of `Collection.begin`.
-
-    Raises:
-        StatisticError, NotFoundError: If it cannot be computed there.
-    """
+    """Begin to compute a statistic in a world; arguments as of `Collection.begin`. Raises `StatisticError`, `NotFoundError` if
+    it cannot be computed there."""
     _begin(spec.build(), setting, info, readings)
 
 

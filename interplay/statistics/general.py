@@ -133,11 +133,8 @@ class LivesLost(Collector):
 
 
 class PathLength(Collector):
-    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre.
-
-    Args:
-        max_step_m: A longer way in one step is not walking, but a teleport or a new life.
-    """
+    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre. `max_step_m`: a
+    longer way in one step is not walking, but a teleport or a new life."""
 
     statistic = Statistic(
         "path_length", "Metres walked", "float", "m", description="How far you walked; jumps to another place do not count."

@@ -34,11 +34,8 @@ BUILT_IN: Mapping[str, Callable[..., Collector]] = {
 
 @dataclass(frozen=True)
 class StatisticSpec:
-    """A collector and its parameters, as task files name it.
-
-    Attributes:
-        name: One of `BUILT_IN`, or `module:factory`: a callable that returns a `Collector` of your own.
-    """
+    """A collector and its parameters, as task files name it. `name`: one of `BUILT_IN`, or `module:factory`: a callable that
+    returns a `Collector` of your own."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -52,7 +49,6 @@ class StatisticSpec:
 
     @property
     def is_own(self) -> bool:
-        """Whether code from outside this package must be imported for it."""
         return ":" in self.name
 
     def build(self) -> Collector:
@@ -134,10 +130,6 @@ _OF_TIME = ("active_time", "acting_steps", "action_changes")
 
 def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...]:
     """The statistics of every game of a world, beside those that its task names.
-
-    Args:
-        env: Its id.
-        takes_turns: Whether it waits for its players.
 
     >>> [spec.name for spec in defaults("ale:riverraid")][-2:]
     ['left_side', 'right_side']

@@ -149,17 +149,12 @@ class Collector:
     setting: Setting
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """An episode begins.
-
-        Raises:
-            StatisticError: If it means nothing in this world.
-        """
+        """An episode begins. Raises `StatisticError` if it means nothing in this world."""
         self.setting = setting
         self.counts = {seat: self.zero() for seat in setting.seats}
         self.memory = {}
 
     def zero(self) -> dict[str, float]:
-        """Counts of a seat in which nothing was done."""
         return dict.fromkeys(self.count_names, 0)
 
     def see(self, step: SeenStep) -> None:

@@ -108,7 +108,6 @@ class KeyMap:
 
     @property
     def noop(self) -> Any:
-        """The action of no keys at all."""
         return self.actions[frozenset()] if self.has_table else self.resolve(0)
 
     @cached_property
@@ -157,7 +156,6 @@ class KeyMap:
         return self.actions[best]
 
     def _held(self, mask: int) -> frozenset[str]:
-        """The pressed buttons of a mask, without opposites that cancel each other."""
         held = self.pressed(mask)
         for first, second in self.opposites:
             if first in held and second in held:
@@ -181,7 +179,6 @@ class KeyMap:
         return {}
 
     def _pointed(self, turn: tuple[float, float], held: list[tuple[float, float]]) -> dict[str, Any]:
-        """The entry of the pointer of a composed map, if it has one: the turn of the mouse, and of the held turns."""
         if self.pointer is None:
             return {}
         pitch, yaw = turn
@@ -208,11 +205,8 @@ class KeyMap:
 
     @cached_property
     def table(self) -> tuple[Any, ...]:
-        """The action of every mask of a table map, `2 ** len(buttons)` entries.
-
-        Raises:
-            TypeError: For a composed or steered map, which has too many; use `action`.
-        """
+        """The action of every mask of a table map, `2 ** len(buttons)` entries. Raises `TypeError` for a composed or steered
+        map, which has too many; use `action`."""
         if not self.has_table:
             raise TypeError("a composed or steered map has no table of actions; use action(mask, turn)")
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
@@ -225,10 +219,8 @@ class KeyMap:
         """The smallest mask that gives this action, so that a program can play with keys.
 
         For a composed action these are its buttons, for a steered one none; `turn_of_action` gives the rest. Both together are
-        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`.
-
-        Raises:
-            KeyError: If no combination gives the action.
+        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises `KeyError` if no
+        combination gives the action.
         """
         if self.compose:
             return self._mask_of_composed(action)
@@ -252,10 +244,7 @@ class KeyMap:
 
     def turn_of_action(self, action: Any) -> tuple[float, float]:
         """The turn of a composed action, (pitch, yaw) in degrees; the values of a steered action, (x, y); otherwise zeros.
-
-        Raises:
-            KeyError: If it is not two numbers from -180 to 180, or if the values are not those of the axes.
-        """
+        Raises `KeyError` if it is not two numbers from -180 to 180, or if the values are not those of the axes."""
         if self.axes:
             return self._values_of_steered(action)
         if self.pointer is None:
@@ -331,11 +320,7 @@ def _unnamed(actions: Mapping[str, Any]) -> dict[frozenset[str], Any]:
 
 
 def clip_turn(degrees: float) -> float:
-    """Degrees within the limits of one step.
-
-    Raises:
-        ValueError: If it is not a number at all.
-    """
+    """Degrees within the limits of one step. Raises `ValueError` if it is not a number at all."""
     if math.isnan(degrees):
         raise ValueError("a turn must be a number of degrees, got nan")
     return min(MAX_TURN, max(-MAX_TURN, degrees))

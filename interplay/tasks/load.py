@@ -39,11 +39,7 @@ VIDEO_FRAME_RATE_HZ = 30
 
 
 def load_suite(path: str | Path) -> Suite:
-    """Read one suite from a TOML file.
-
-    Raises:
-        TaskError: If the file is missing, is not TOML, or has impossible values.
-    """
+    """Read one suite from a TOML file. Raises `TaskError` if the file is missing, is not TOML, or has impossible values."""
     file = Path(path)
     text = read_text(file, TaskError, hint="Give the path of a task file; docs/tasks.md has one to copy.")
     return parse_suite(text, source=str(file))
@@ -99,11 +95,7 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
 
 
 def index(suites: Iterable[Suite]) -> dict[str, Task]:
-    """Task id -> task, over all suites.
-
-    Raises:
-        TaskError: If two suites hold a task of the same id.
-    """
+    """Task id -> task, over all suites. Raises `TaskError` if two suites hold a task of the same id."""
     homes: dict[str, Suite] = {}
     tasks: dict[str, Task] = {}
     for suite in suites:
@@ -118,11 +110,8 @@ def index(suites: Iterable[Suite]) -> dict[str, Task]:
 
 
 def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
-    """One task of an index, by its id and nothing else: safe for ids that strangers send.
-
-    Raises:
-        NotFoundError: With the nearest known id.
-    """
+    """One task of an index, by its id and nothing else: safe for ids that strangers send. Raises `NotFoundError` with the
+    nearest known id."""
     if task_id not in tasks:
         raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
@@ -237,7 +226,6 @@ def _seeds(table: Table, *, lowest: int) -> list[int]:
 
 
 def _no_keys(table: Table) -> KeyMap:
-    """The keys of a task that nobody plays; `[defaults]` may have keys for the suite's other tasks."""
     if table.raw("keys", dict, None) is not None and table.is_own("keys"):
         raise table.error("keys", "has no use in a task of videos, which nobody plays", "leave it out")
     return KeyMap((), {}, {frozenset(): None})
@@ -368,7 +356,6 @@ def _refuse_beside_axes(table: Table, buttons: tuple[str, ...], axes: tuple[Axis
 def _pointer(
     table: Table, buttons: tuple[str, ...], *, compose: bool
 ) -> tuple[str | None, float, dict[str, tuple[float, float]]]:
-    """The view controls of a composed map: the entry, degrees for a pixel, and the buttons that turn while held."""
     pointer: str | None = table.raw("pointer", str, None)
     degrees = float(table.number("pointer_degrees", POINTER_DEGREES, low=0.001, high=45))
     given = table.raw("turns", dict, {})

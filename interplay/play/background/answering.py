@@ -24,12 +24,7 @@ log = logging.getLogger("interplay.play")
 
 @dataclass
 class Request:
-    """A request about an episode.
-
-    Attributes:
-        path: A file of the episode.
-        num_tries: How often the process died over it.
-    """
+    """A request about an episode, by one of its files. `num_tries`: how often the process died over it."""
 
     path: Path
     answer: asyncio.Future[Any] = field(init=False, default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -57,11 +52,7 @@ class AnsweringProcess(ABC, Generic[R]):
         self._is_stopping = False
 
     async def start(self) -> None:
-        """Start the process unless it runs; it loads in the background.
-
-        Raises:
-            OSError: If no process can be started.
-        """
+        """Start the process unless it runs; it loads in the background. Raises `OSError` if no process can be started."""
         async with self._starting:
             if self._is_stopping:
                 raise ConnectionError("the server stops")
@@ -70,7 +61,6 @@ class AnsweringProcess(ABC, Generic[R]):
                 self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
-        """End the process, also one that is being started. Open requests fail."""
         self._is_stopping = True
         try:
             async with self._starting:
@@ -83,11 +73,8 @@ class AnsweringProcess(ABC, Generic[R]):
             self._is_stopping = False
 
     async def _ask(self, request: R) -> Any:
-        """The answer to a request; the request is dropped if its caller no longer waits.
-
-        Raises:
-            RecordingError: If there is no answer.
-        """
+        """The answer to a request; the request is dropped if its caller no longer waits. Raises `RecordingError` if there is no
+        answer."""
         number = next(self._numbers)
         self._requests[number] = request
         try:
@@ -129,7 +116,6 @@ class AnsweringProcess(ABC, Generic[R]):
         return waiting
 
     def on_death(self, link: processes.ProcessLink) -> None:
-        """Pass the open requests to a new process."""
         if link is not self._link:
             return
         self._link = None

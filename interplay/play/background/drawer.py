@@ -25,12 +25,8 @@ class DrawerBusyError(InterplayError):
 
 
 class DrawnFrames(NamedTuple):
-    """Frames in the form of `FrameList`.
-
-    Attributes:
-        palette: In base64, or None.
-        tables: Name of the tables that draw the land (`play.tables`), or None.
-    """
+    """Frames in the form of `FrameList`; `palette` in base64, `tables`: name of the tables that draw the land
+    (`play.tables`)."""
 
     body: bytes
     palette: str | None = None
@@ -52,24 +48,13 @@ class Drawer(AnsweringProcess[_Request]):
         self._preparing: asyncio.Task[None] | None = None
 
     async def draw(self, path: Path, steps: range, *, seat: str | None = None) -> DrawnFrames:
-        """Frames of an episode whose frame storage is `replay`. Cancel the call when nobody wants them any more.
-
-        Args:
-            path: Its sealed file.
-            steps: Upwards.
-            seat: As `channel.Draw`.
-        Raises:
-            RecordingError: If they cannot be drawn.
-            DrawerBusyError: If too many requests wait already.
-        """
+        """Frames of an episode whose frame storage is `replay`. Cancel the call when nobody wants them any more. Raises
+        `RecordingError` if they cannot be drawn, `DrawerBusyError` if too many requests wait already."""
         return await self._draw(path, Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat))
 
     async def land(self, path: Path, folder: Path) -> DrawnFrames:
-        """The land of such an episode, for a browser that draws it; otherwise as `draw`.
-
-        Args:
-            folder: The data folder, where the tables that draw the land are stored.
-        """
+        """The land of such an episode, for a browser that draws it; otherwise as `draw`. `folder`: the data folder, where the
+        tables that draw the land are stored."""
         return await self._draw(path, DrawLand(str(path.resolve()), str(folder.resolve())))
 
     async def _draw(self, path: Path, command: Draw | DrawLand) -> DrawnFrames:

@@ -39,8 +39,6 @@ log = logging.getLogger("interplay.play.background.drawing")
 
 @dataclass
 class _Open:
-    """A world that stands somewhere in an episode."""
-
     episode: Episode
     source: ReplaySource
     used_by: int | None = None
@@ -56,16 +54,11 @@ class _Request:
 
     @property
     def turn(self) -> tuple[int, int]:
-        """Requests with few pictures left to draw come first, then those that were asked first."""
         return len(self.steps) - self.num_drawn, self.number
 
 
 class Drawing:
-    """The requests, and the open worlds.
-
-    Args:
-        pipe: For answers.
-    """
+    """The requests, and the open worlds."""
 
     def __init__(self, pipe: socket.socket) -> None:
         self._pipe = pipe
@@ -83,7 +76,6 @@ class Drawing:
             self._requests[number] = _Request(number, command)
 
     def work(self) -> None:
-        """Do the next piece."""
         request = min((one for one in self._requests.values() if self._may_go_on(one)), key=lambda one: one.turn)
         try:
             request.pieces = request.pieces or self._pieces(request)

@@ -45,7 +45,6 @@ class Pace:
         self._done, self._of, self._next_report = 0, num_steps, 0.0
 
     def advance(self, num_steps: int) -> None:
-        """Count more steps as done; waits while the work is held."""
         self.may_go_on.wait()
         self._done += num_steps
         if time.monotonic() >= self._next_report:
@@ -88,7 +87,6 @@ def _film(archive: interplay.record.Archive, name: str, pace: Pace) -> None:
 
 
 def _listen(orders: Iterable[bytes], wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:
-    """Take orders; end the process when they end."""
     with contextlib.suppress(ConnectionError):
         for line in orders:
             order = json.loads(line)

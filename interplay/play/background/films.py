@@ -69,13 +69,7 @@ class _Film:
 
 
 class Failure(NamedTuple):
-    """A film that could not be made.
-
-    Attributes:
-        reason: Why, the last time.
-        num: How often it was tried.
-        again_at: When it is tried again, by the clock of the queue, in seconds.
-    """
+    """A film that could not be made: why, how often, and when it is tried again by the clock of the queue, in seconds."""
 
     reason: str
     num: int
@@ -125,18 +119,14 @@ class Films:
 
     @property
     def is_held(self) -> bool:
-        """Whether the film being made waits while people play."""
         with self._changed:
             return self._is_held
 
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
         """Ask for the film of an episode, or for a clip by its name; returns whether it is waiting or being made. Does nothing
-        if the film exists, so call it as often as you like.
-
-        Args:
-            turn: `NOW`, `SOON` or `LATER`: films of an earlier turn are made first, in the order of asking. A film that failed
-                is tried again at once for `NOW`, and for the others after a while, each time a longer one.
-        """
+        if the film exists, so call it as often as you like. `turn`: `NOW`, `SOON` or `LATER`: films of an earlier turn are made
+        first, in the order of asking. A film that failed is tried again at once for `NOW`, and for the others after a while,
+        each time a longer one."""
         if self.is_made(episode_id):
             return False
         with self._changed:
@@ -162,7 +152,7 @@ class Films:
             return True
 
     def later(self, episode_id: str) -> None:
-        """Nobody waits for it any more: it is made when nothing else is. Whoever else waits asks again."""
+        """Nobody waits for it any more: make it when nothing else is wanted."""
         with self._changed:
             for film in (self._waiting.get(episode_id), self._making):
                 if film is not None and film.episode_id == episode_id:
@@ -188,7 +178,6 @@ class Films:
         return self.progress(episode_id)
 
     def failures(self) -> dict[str, Failure]:
-        """Episode -> failure, for films that failed and were not made since."""
         with self._changed:
             return dict(self._failed)
 
@@ -207,7 +196,6 @@ class Films:
     # The thread
 
     def _work(self) -> None:
-        """Give one film after the other to the process, until closed."""
         while (film := self._next()) is not None:
             again, reason = False, ""
             try:
@@ -240,7 +228,6 @@ class Films:
         self._end()
 
     def _next(self) -> _Film | None:
-        """The next film to make, after waiting for one; None once closed."""
         with self._changed:
             idle_until = time.monotonic() + IDLE_S
             while not self._is_closed:
@@ -274,12 +261,7 @@ class Films:
             self._filmer = None
 
     def _make(self, filmer: _Filmer, film: _Film) -> bool:
-        """Make one film; False if one of an earlier turn interrupts it.
-
-        Raises:
-            InterplayError: If it cannot be made.
-            _DeadError: If the process died over it.
-        """
+        """Make one film; False if one of an earlier turn interrupts it."""
         filmer.order(film=film.episode_id)
         while True:
             self._hold_or_go(filmer)
@@ -321,17 +303,12 @@ class _Filmer:
             self._died()
 
     def hold(self, is_held: bool) -> None:
-        """Hold the process, or let it continue; it stays so from film to film."""
         if is_held != self._is_held:
             self._is_held = is_held
             self.order(hold=is_held)
 
     def answers(self, within_s: float) -> list[dict[str, Any]]:
-        """Lines that have come, after waiting for one.
-
-        Raises:
-            _DeadError: If the process has died.
-        """
+        """Lines that have come, after waiting for one."""
         if not select.select([self._socket], [], [], within_s)[0]:
             return []
         try:

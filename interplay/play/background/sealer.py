@@ -20,11 +20,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Sealer(AnsweringProcess[Request]):
-    """The process, started with the server. Journals that still wait when it stops are left as they are.
-
-    Args:
-        data, database: The archive.
-    """
+    """The process, started with the server. Journals that still wait when it stops are left as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
@@ -35,11 +31,8 @@ class Sealer(AnsweringProcess[Request]):
 
     async def seal(self, path: Path) -> str | None:
         """Seal the journal that a segment belongs to; a journal that was sealed meanwhile counts as sealed. Returns the
-        episode's id; None where no step was made, and the journal is removed.
-
-        Raises:
-            RecordingError: If it cannot be sealed; the journal then stays.
-        """
+        episode's id; None where no step was made, and the journal is removed. Raises `RecordingError` if it cannot be sealed;
+        the journal then stays."""
         return await self._ask(Request(path))
 
     def statistics(self) -> dict[str, Any]:

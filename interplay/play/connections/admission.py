@@ -102,7 +102,6 @@ class GuardedHttpProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _look(self) -> None:
-        """The time for a head, or a window of a body, is over."""
         enough = self._in_body and self._body_bytes >= BODY_MIN_BYTES
         if enough or self.flow.read_paused:  # paused: it is we who do not read
             self._body_bytes = 0

@@ -60,11 +60,9 @@ class FrameEncoder:
             self.codec, self.palette = "palette", self._colours.palette
 
     def welcome(self) -> dict[str, Any]:
-        """The fields of `welcome` that a client needs before the first frame."""
         return {"width": self.width, "height": self.height, "codec": self.codec, "palette": palette_text(self.palette)}
 
     def request_key(self) -> None:
-        """Make the next frame one that stands alone."""
         self._needs_key = True
 
     def take_notices(self) -> list[str]:
@@ -175,7 +173,6 @@ def _deflated(num_pixels: int, change: Change) -> bytes:
 
 @functools.cache
 def _nothing(num_pixels: int) -> bytes:
-    """As `_deflated`, where nothing has changed."""
     return isal_zlib.compress(bytes(num_pixels), 1, _RAW_DEFLATE)
 
 
@@ -226,11 +223,8 @@ class ColourTable:
         return np.ascontiguousarray(self._values.view(np.uint8).reshape(-1, 4)[:, :3])
 
     def indices(self, rgb: np.ndarray) -> np.ndarray | None:
-        """The index of every pixel, uint8, shape (H, W), reused by the next call; None if a 257th colour appears.
-
-        Args:
-            rgb: uint8, shape (H, W, 3).
-        """
+        """The index of every pixel of an RGB picture, uint8, shape (H, W), reused by the next call; None if a 257th colour
+        appears."""
         self._bytes[..., :3] = rgb
         rows = np.flatnonzero((self._packed != self._previous).any(axis=1))
         if rows.size == 0:
@@ -253,7 +247,6 @@ class ColourTable:
         return self._slots[(packed * self._multiplier) >> np.uint32(16)]
 
     def _learn(self, colours: np.ndarray) -> bool:
-        """Add colours; False when they do not fit."""
         total = self.num_colours + len(colours)
         if total > self.MAX_COLOURS:
             return False
@@ -291,12 +284,8 @@ class FrameDecoder:
         self.pixels = self._indices
 
     def apply(self, message: bytes) -> wire.FrameHeader:
-        """Decode one message into `pixels`.
-
-        Raises:
-            OutOfStepError: If it is a delta against another frame.
-            ProtocolError: If it is no frame message of this picture's size.
-        """
+        """Decode one message into `pixels`. Raises `OutOfStepError` if it is a delta against another frame, `ProtocolError` if
+        it is no frame message of this picture's size."""
         header = wire.unpack_header(message)
         if header.kind == wire.JPEG_FRAME:
             import simplejpeg

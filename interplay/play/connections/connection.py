@@ -55,7 +55,6 @@ class Connection:
         self._put(message)
 
     def _may_follow(self, kind: int, flags: int, *, last: bool) -> bool:
-        """Whether a frame can be sent; notes when one has to be dropped."""
         is_scene = kind == wire.SCENE_FRAME
         if self._needs_key and (kind == wire.DELTA_FRAME or (is_scene and not flags & wire.FRESH)):
             return False
@@ -81,7 +80,6 @@ class Connection:
             self._awake()
 
     async def run(self) -> None:
-        """Send until closed; cancel it when the client has gone."""
         loop = asyncio.get_running_loop()
         send = self._websocket.send
         queue = self._queue
@@ -111,7 +109,6 @@ class Connection:
 
     @property
     def _idle(self) -> bool:
-        """Whether the sending task waits."""
         return self._wake is not None and not self._queue
 
     def _put(self, message: str | bytes) -> None:

@@ -34,7 +34,6 @@ class FrameList:
         self._palette = encoder.palette if encoder.palette is not None else self._palette
 
     def add_scene(self, step: int, payload: bytes, *, fresh: bool) -> None:
-        """Append the scene after `step` steps; `fresh` where it builds on no earlier scene."""
         time_ms, reward, flags = self._head(step)
         head = pack_header(SCENE_FRAME, flags | (FRESH if fresh else 0), 0, step, 0, time_ms, finite_reward(reward))
         self._put(head + payload)
@@ -43,7 +42,6 @@ class FrameList:
         self._put(pack_header(LAND_FRAME, 0, 0, 0, 0, 0, 0.0) + payload)
 
     def _head(self, step: int) -> tuple[int, float, int]:
-        """Time in ms, the rewards since the last frame, and flags."""
         first = max(0, step - 1) if self._rewarded is None else self._rewarded
         self._rewarded = step
         reward = total_of(self._rewards[first:step])

@@ -88,7 +88,6 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
                 raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
 
     def handle_connect(self, event: Request) -> None:
-        """Accept or refuse the handshake; adds the short ways to write and read to the scope."""
         super().handle_connect(event)
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
@@ -137,7 +136,6 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def handle_parser_exception(self) -> None:
-        """Close after a message that breaks the rules."""
         assert self.conn.close_sent is not None
         closing = {"type": "websocket.disconnect", "code": self.conn.close_sent.code, "reason": self.conn.close_sent.reason}
         self.queue.put_nowait(cast(Any, closing))
@@ -180,11 +178,7 @@ def client_of(address: str) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    Raises:
-        ListenError: If the port is in use or the address is not this machine's.
-    """
+    """A listening socket. Raises `ListenError` if the port is in use or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, OverflowError) as error:

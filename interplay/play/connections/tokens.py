@@ -27,12 +27,7 @@ class ExpiredTokenError(TokenError):
 
 
 class SeatTokens:
-    """Signs and checks the tokens that bind a socket to a seat.
-
-    Args:
-        ttl_s: How long a token is valid, seconds.
-        clock: Seconds since the epoch.
-    """
+    """Signs and checks the tokens that bind a socket to a seat; `ttl_s` and `clock` (of the epoch) in seconds."""
 
     def __init__(self, secret: bytes, *, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self._signer = URLSafeSerializer(secret, salt="interplay.seat")
@@ -45,12 +40,8 @@ class SeatTokens:
         return self._signer.dumps([session, round(expires, 3)]), datetime.fromtimestamp(expires, UTC)
 
     def verify(self, token: str) -> str:
-        """The session of a token.
-
-        Raises:
-            ExpiredTokenError: If its time is over.
-            TokenError: If this server did not sign it.
-        """
+        """The session of a token. Raises `ExpiredTokenError` if its time is over, `TokenError` if this server did not sign
+        it."""
         try:
             session, expires = self._signer.loads(token)
         except (BadSignature, ValueError, TypeError):
@@ -66,7 +57,7 @@ def server_secret(root: Path) -> bytes:
 
 
 def operator_token(root: Path) -> str:
-    """The operator's bearer token of a data folder, made on first use, readable by its owner only."""
+    """The operator's bearer token, likewise."""
     return _kept(root / OPERATOR_FILE, lambda: secrets.token_urlsafe(32).encode() + b"\n").decode().strip()
 
 

@@ -152,11 +152,8 @@ def pack_input(
 
 
 def parse_input(message: bytes) -> PlayerInput:
-    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused.
-
-    Raises:
-        ProtocolError: If it is anything else.
-    """
+    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused. Raises
+    `ProtocolError` if it is anything else."""
     if len(message) == INPUT_BYTES:
         kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
         if kind == HELD and zero == 0 and math.isfinite(client_ms):
@@ -226,11 +223,8 @@ _decode_command = msgspec.json.Decoder(ClientCommand).decode
 
 
 def parse_command(message: str | bytes) -> ClientCommand:
-    """Read a JSON message of a client.
-
-    Raises:
-        ProtocolError: If it is not a JSON object of a known type, or a value is out of its bounds.
-    """
+    """Read a JSON message of a client. Raises `ProtocolError` if it is not a JSON object of a known type, or a value is out of
+    its bounds."""
     try:
         command = _decode_command(message)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:

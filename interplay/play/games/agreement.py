@@ -28,12 +28,7 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
 
 
 class Said(NamedTuple):
-    """The answer of a person about a game of theirs.
-
-    Attributes:
-        agreed: Their last answer; None before the first.
-        is_compared: Whether everybody in the game agreed, so that judges may see it.
-    """
+    """The answer of a person about a game of theirs: None before the first; `is_compared` if everybody in it agreed."""
 
     agreed: bool | None
     is_compared: bool
@@ -53,15 +48,9 @@ def said(database: Database, *, episode_id: str, participant_id: int | None) -> 
 
 
 def agree(database: Database, *, episode_id: str | None, participant_id: int | None, agreed: bool, now: datetime) -> bool:
-    """Store a person's answer about a game of theirs; the last answer counts. Returns whether judges may see the game from now
-    on.
-
-    Args:
-        episode_id: None where nothing was recorded.
-        participant_id: None where a program played for the operator.
-    Raises:
-        AgreementError: If there is no recorded game, or no person.
-    """
+    """Store a person's answer about a game of theirs, the last one counts; returns whether judges may see the game from now on.
+    Raises `AgreementError` if there is no recorded game (`episode_id` None), or no person (a program played for the
+    operator)."""
     if episode_id is None:
         raise AgreementError("this game was not recorded, so there is nothing to compare")
     if participant_id is None:

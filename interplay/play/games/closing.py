@@ -18,12 +18,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Closing:
-    """The end of one game.
-
-    Attributes:
-        ended_by: The seat whose player ended it for all.
-        sealed_id: Of the episode, once it is sealed.
-    """
+    """The end of one game; `ended_by` is the seat whose player ended it for all, `sealed_id` the sealed episode."""
 
     def __init__(self, game: PlayedGame, server: GameServer) -> None:
         self._game = game
@@ -32,11 +27,9 @@ class Closing:
         self.sealed_id: str | None = None
 
     def ended(self, event: channel.Ended) -> None:
-        """The worker has closed the journal."""
         self._end_with(self._seal(event))
 
     def failed(self, code: str, message: str) -> None:
-        """The game ends with an error: what was recorded is saved."""
         self._end_with(self._seal_what_is_left(code, message))
 
     def unanswered(self, outcome: str, seat: Seat) -> None:
@@ -104,7 +97,6 @@ class Closing:
                 self._server.note_over(seat, state=state, episode_id=episode_id)
 
     def part(self, words: dict[Seat, str]) -> None:
-        """Send everybody a last message and close their sockets, those of watchers too."""
         self._game.state = State.ENDED
         self._game.stop_timers()
         self._game.watchers.end()

@@ -31,7 +31,6 @@ class ForStudy:
     is_blind: bool = False
 
     def to_json(self) -> str:
-        """As it is stored with the session of each player."""
         return json.dumps(asdict(self))
 
     @classmethod

@@ -93,7 +93,6 @@ class Game:
 
     @property
     def owners(self) -> dict[str, Owner]:
-        """Seat -> its owner."""
         return {seat.name: seat.owner for seat in self.seats if seat.owner is not None}
 
     @property
@@ -109,7 +108,6 @@ class Game:
 
     @property
     def is_waited_in(self) -> bool:
-        """Whether one of its players has come and is connected."""
         return any(seat.connection is not None for seat in self.seats)
 
     def has_participant(self, participant_id: int) -> bool:
@@ -123,7 +121,6 @@ class Game:
     # The players' side
 
     def attach(self, seat: Seat, connection: Connection) -> None:
-        """A player's socket takes a seat; an earlier socket of the seat is closed."""
         is_first = not seat.has_come
         seat.take(connection)
         if self.state in OVER or seat.last_words is not None:
@@ -154,7 +151,6 @@ class Game:
         self.tell_seats()
 
     def on_input(self, seat: Seat, message: wire.PlayerInput) -> None:
-        """A player holds other buttons, or sends a heartbeat."""
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
         held = seat.read(message, time.time_ns() // 1000)
@@ -203,11 +199,9 @@ class Game:
         self.tell_seats()
 
     def hold(self, seat: Seat) -> None:
-        """A client reads too slowly."""
         self.hosting.send(seat, ToWorker.HOLD)
 
     def go(self, seat: Seat, dropped: bool) -> None:
-        """A client has read everything."""
         self.hosting.send(seat, ToWorker.GO, b"\x01" if dropped else b"")
 
     def tell_seats(self) -> None:
@@ -221,7 +215,6 @@ class Game:
                 seat.text("seats", you=seat.name, seats=said)
 
     def state_of(self, seat: Seat) -> dict[str, str]:
-        """The state of a seat, as its players are told."""
         if seat.is_open or (self.state in UNBEGUN and seat.is_vacant):
             return {"state": "open"}
         is_agents = seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None)
@@ -251,7 +244,6 @@ class Game:
             self.command(channel.Finish(outcome))
 
     def give_up(self) -> None:
-        """Stop waiting for all players."""
         self.stop_timers()
         self._give_up(self.seats[0])
 
@@ -261,11 +253,9 @@ class Game:
             self._give_up(seat)
 
     def leave(self, words: str) -> None:
-        """Send everybody a last message and close their sockets: the server stops."""
         self.closing.part(dict.fromkeys(self.seats, words))
 
     def _give_up(self, seat: Seat) -> None:
-        """This player does not come back."""
         if self.takeover.can_go_on_without(seat) or (self.state is State.RECOVERING and self.hosting.link is not None):
             self.takeover.gone(seat, "left")
         elif self.state is State.HELD:
@@ -393,7 +383,6 @@ class Game:
     # Who looks at the game
 
     def start_clock(self) -> None:
-        """Start the clock, the first time or again."""
         is_first = self.state is State.COUNTDOWN
         self.state = State.PLAYING
         if is_first:
@@ -436,7 +425,6 @@ class Game:
         self.hosting.note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
 
     def _has_not_left(self, seat: Seat) -> None:
-        """A player who had been given up came back while the world was being rebuilt."""
         if self.state is State.RECOVERING and self._ends.get(seat) == "left":
             del self._ends[seat]
 
@@ -456,7 +444,6 @@ class Game:
     # After the server was killed
 
     def hold_for(self, seconds: float) -> None:
-        """Wait for the players of a game that a killed server has left."""
         for seat in self.seats:
             if seat.has_person:
                 seat.wait(seconds, self._give_up)

@@ -22,12 +22,7 @@ deaths that are rare."""
 
 
 class Hosting:
-    """The world of one game, as the web process knows it.
-
-    Attributes:
-        is_opened: Whether the worker has the world.
-        is_moving: Whether the world moves although its worker is alive.
-    """
+    """The world of one game, as the web process knows it. `is_moving`: the world moves although its worker is alive."""
 
     def __init__(self, game: PlayedGame, server: GameServer, *, is_counted: bool) -> None:
         self._game = game
@@ -74,7 +69,6 @@ class Hosting:
         return channel.Open(self._game.task.to_json(), self._game.seed, for_people)
 
     def restore(self) -> None:
-        """Rebuild the world from its journal, after the server was killed."""
         self._go_on(alone=self._needs_process)
 
     def _go_on(self, *, alone: bool) -> None:
@@ -131,7 +125,6 @@ class Hosting:
         return None
 
     def leave(self) -> None:
-        """Release the worker: the world is not needed any more."""
         self.is_opened = False
         if self.link is not None:
             self._server.pool.leave(self.link, self._game.number)
@@ -146,7 +139,6 @@ class Hosting:
             self._move_if_slow()
 
     def note_slow(self, event: channel.Slow) -> None:
-        """The world turned out to be slow."""
         self._server.limits.mark_slow(self._game.task, event.step_ms)
         for seat in self._game.seats:
             seat.is_drawn_here = seat.is_drawn_here and seat.drawn_by is not None and seat.drawn_by.here
@@ -164,7 +156,6 @@ class Hosting:
             self.command(channel.Release())
 
     def released(self) -> None:
-        """The worker has released the world."""
         self.leave()
         self._go_on(alone=True)
 

@@ -19,11 +19,7 @@ from interplay.tasks import Task
 
 
 class GameServer(Protocol):
-    """The server of a game. `PlayServer` describes the methods.
-
-    Attributes:
-        granting: Held while a seat is granted.
-    """
+    """The server of a game. `PlayServer` describes the methods. `granting`: held while a seat is granted."""
 
     granting: threading.Lock
     pool: WorkerPool

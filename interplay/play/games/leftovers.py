@@ -24,12 +24,8 @@ log = logging.getLogger("interplay.play")
 
 
 class LeftGame(NamedTuple):
-    """A game that can continue.
-
-    Attributes:
-        people: The sessions of its people, in the order of the seats.
-        acting: Seat -> the agent that acted there last, and since when: of seats without a person, and of people who were away.
-    """
+    """A game that can continue: the sessions of its people in the order of the seats, and seat -> the agent that acted there
+    last, of seats without a person and of people who were away."""
 
     header: Header
     people: list[PlaySession]
@@ -77,15 +73,8 @@ def find(
     is_agent: Callable[[str], bool],
     partner: Callable[[Task], str | None],
 ) -> Leftovers:
-    """Search the journals that no running process writes, and the sessions.
-
-    Args:
-        left_open: From `open_sessions`.
-        tasks: On offer now, by id.
-        taken_within_s: The player of an older game or seat does not come back.
-        is_agent: Whether an agent of this name can act in a game.
-        partner: The agent that acts for a person who has left.
-    """
+    """Search the journals that no running process writes, and the sessions `left_open`; a player whose game or seat is older
+    than `taken_within_s` does not come back."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
         _wait_for_writers(archive.journal_folder)
@@ -145,12 +134,7 @@ def _acting(
     is_agent: Callable[[str], bool],
     stand_in: str | None,
 ) -> dict[str, Acting] | None:
-    """Seat -> the agent that acts there when the game continues, where one does; None if it cannot continue.
-
-    Args:
-        people: Seat -> name of the person who has it.
-        stand_in: The agent that acts for a person who has left.
-    """
+    """Seat -> the agent that acts there when the game continues, where one does; None if it cannot continue."""
     found = {}
     for seat, last in last_acting(paths, header).items():
         if last.owner == people.get(seat):
@@ -166,7 +150,6 @@ def _acting(
 
 
 def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
-    """Seat -> the last owner, since which step, and the reward of the seat until then."""
     columns = [f"{what}.{seat}" for seat in header.seats for what in ("owner", "reward")]
     steps = journal.Journal(paths).table(columns).slice(1)  # the first row is the first observation
     found = {}
@@ -181,11 +164,7 @@ def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
 
 def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
     """Record how an episode ended whose worker was killed before it could; an ended journal is not changed. Returns what the
-    worker would have answered.
-
-    Raises:
-        RecordingError: If the disk is full, or the journal cannot be read or is in use.
-    """
+    worker would have answered. Raises `RecordingError` if the disk is full, or the journal cannot be read or is in use."""
     paths = journal.segments(folder, episode)
     if not journal.holds_observations(paths):
         return Ended(outcome, None, (), 0)

@@ -20,11 +20,7 @@ _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
 class Lobby:
     """The players who wait in a game. It does little for games with one seat.
 
-    Args:
-        countdown_s: Before the first step, once every player has said start.
-
-    Attributes:
-        waits: Waiting times of players of this task at this hour on the last days: seconds, and whether a person came.
+    `waits`: waiting times of players of this task at this hour on the last days, seconds, and whether a person came.
     """
 
     def __init__(self, game: PlayedGame, server: GameServer, takeover: Takeover, *, countdown_s: int) -> None:
@@ -53,7 +49,6 @@ class Lobby:
 
     @property
     def _partner(self) -> str | None:
-        """The agent that may be chosen to play; in a study, the agent that the study names."""
         study = self._game.study
         return self._server.partner(self._game.task) if study is None else study.fallback
 
@@ -153,7 +148,6 @@ class Lobby:
         self._server.note_over(seat, state="ended")
 
     def free(self, seat: Seat) -> None:
-        """Open a seat for somebody else, or close the world with the last player."""
         game = self._game
         was_counting = game.state is State.COUNTDOWN
         self.stop()
@@ -181,7 +175,7 @@ class Lobby:
         self.tell()
 
     def unready(self, seat: Seat) -> None:
-        """A player looks away, or their socket has closed: a countdown begins again when they are back."""
+        """A countdown begins again when the player is back."""
         if not seat.unready():
             return
         if self._game.state is State.COUNTDOWN:
@@ -191,7 +185,6 @@ class Lobby:
         self.tell()
 
     def begin_when_all_are_ready(self) -> None:
-        """Count down, if nobody is missing."""
         if self._game.state is State.WAITING and all(seat.is_ready for seat in self._game.seats):
             for seat in self._game.seats:
                 seat.stop_waiting()
@@ -225,7 +218,7 @@ class Lobby:
             self._timer = None
 
     def _wait_for_connected(self, *, but: Seat | None = None) -> None:
-        """A countdown was broken: limit again how long the others have their seats without a start."""
+        """Limit again how long the others have their seats without a start."""
         for seat in self._game.seats:
             if seat is not but and seat.connection is not None:
                 self._game.wait_for_player(seat)

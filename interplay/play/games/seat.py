@@ -85,12 +85,10 @@ class Seat:
 
     @property
     def is_left(self) -> bool:
-        """Whether its player had come and is not connected now."""
         return self.has_come and self.connection is None
 
     @property
     def has_person(self) -> bool:
-        """Whether a person plays here, or may come back."""
         return self.session is not None and self.leaving is None and not self.is_gone
 
     @property
@@ -100,18 +98,15 @@ class Seat:
 
     @property
     def acted_by(self) -> str | None:
-        """The current owner, as the recording names them."""
         if self.agent is not None and self.acting is not None and self.acting.agent is not None:
             return self.acting.owner
         return None if self.owner is None else self.owner.name
 
     @property
     def is_playing(self) -> bool:
-        """Whether its player looks at the game."""
         return self.connection is not None and not self.is_away
 
     def take(self, connection: Connection) -> None:
-        """A socket takes the seat; an earlier one is closed."""
         self.stop_waiting()
         before, self.connection = self.connection, connection
         if self.lost_at is not None:
@@ -122,7 +117,6 @@ class Seat:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
 
     def unready(self) -> bool:
-        """The player must say start again; returns whether they had."""
         was_ready, self.is_ready = self.is_ready, False
         return was_ready
 
@@ -164,7 +158,6 @@ class Seat:
         return msgspec.json.decode(self.hud) if self.hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:
-        """Send a message, once the player has been welcomed."""
         if self.is_welcomed:
             self.pass_on(wire.text(kind, **fields))
 
@@ -173,7 +166,6 @@ class Seat:
             self.connection.send_text(message)
 
     def part(self, words: str) -> None:
-        """Send the last message, then close the socket."""
         self.stop_waiting()
         self.last_words = words
         self.say_last_words()

@@ -22,11 +22,8 @@ def held_out_share(task: Task, of_server: float | None) -> float:
 
 
 def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
-    """A seed for one game.
-
-    Args:
-        held_out_share: How often it is one of the task's held-out seeds, 0 to 1; otherwise it is never one of them.
-    """
+    """A seed for one game. `held_out_share`: how often it is one of the task's held-out seeds, 0 to 1; otherwise it is never
+    one of them."""
     if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
         return secrets.choice(task.held_out_seeds)
     while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:

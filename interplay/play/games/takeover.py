@@ -31,14 +31,12 @@ class Takeover:
     # What the game asks for
 
     def let_agent(self, seat: Seat, agent: str) -> None:
-        """An agent acts for a seat from the start of the game, or from now on."""
         seat.agent = agent
         if self._game.is_opened:
             self._seat(seat)
         self._game.tell_seats()
 
     def let_person(self, seat: Seat) -> None:
-        """The person in a seat acts again, if an agent did."""
         if seat.agent is None:
             return
         seat.agent = None
@@ -46,7 +44,6 @@ class Takeover:
             self._seat_person(seat)
 
     def on_opened(self) -> None:
-        """The worker has the world, perhaps again."""
         partner = self._partner if len(self._game.seats) > 1 else None
         if partner is not None:
             self._server.expect(partner)
@@ -82,11 +79,8 @@ class Takeover:
             self.let_person(seat)
 
     def gone(self, seat: Seat, outcome: str) -> None:
-        """A person has left for good: an agent has the seat from now on, or the game ends for all.
-
-        Args:
-            outcome: `left` or `quit`.
-        """
+        """A person has left for good: an agent has the seat from now on, or the game ends for all. `outcome`: `left` or
+        `quit`."""
         agent = self._stand_in(seat)
         if agent is None or not self.can_go_on_without(seat):
             self._game.end(outcome, seat)
@@ -120,7 +114,6 @@ class Takeover:
     # The wheel
 
     def turn_over(self, seat: Seat, who: str) -> None:
-        """A person takes the control (`me`), or passes it to the agent that they asked for (`agent`)."""
         if seat.wheel is None or seat.leaving is not None:
             return
         if who == "me":
@@ -145,7 +138,6 @@ class Takeover:
         self._game.tell_seats()
 
     def on_lost(self, seat: Seat, event: channel.AgentLost) -> None:
-        """An agent cannot act for a seat, or no longer."""
         if event.agent != seat.agent or self._game.state in OVER:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
@@ -168,7 +160,6 @@ class Takeover:
         self._game.tell_seats()
 
     def _lost_before_the_start(self, seat: Seat) -> None:
-        """Open the seat for somebody else, or let its person play alone."""
         if seat.session is None:
             self._game.look_away(seat)  # a countdown stops
         with self._server.granting:  # or who is given the seat meanwhile would lose it
@@ -192,7 +183,6 @@ class Takeover:
             self._game.command(channel.PersonActs(seat.owner.name), seat)
 
     def tell_wheel(self, seat: Seat) -> None:
-        """Tell a person who shares the control who has it."""
         if seat.wheel is not None and seat.acting is not None:
             who = "me" if seat.acting.agent is None else "agent"
             seat.text("wheel", who=who, agent=seat.wheel, step=seat.acting.step)

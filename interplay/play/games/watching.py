@@ -35,12 +35,8 @@ class WatchedGame(Protocol):
 
 
 class Watcher:
-    """A person who watches a seat.
-
-    Attributes:
-        waits: Whether they wait for the welcome, and for a picture that stands alone.
-        step: Of the last picture they were sent; None before the first.
-    """
+    """A person who watches a seat. `waits`: for the welcome, and a picture that stands alone. `step`: of the last picture they
+    got."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -71,7 +67,6 @@ class Watchers:
         return sum(map(len, self._of_seat.values()))
 
     def add(self, seat: Seat, watcher: Watcher) -> None:
-        """Let somebody watch a seat; the current picture comes as soon as there is a world."""
         self._of_seat.setdefault(seat.index, []).append(watcher)
         self._ask(seat.index)
 
@@ -83,19 +78,16 @@ class Watchers:
             self._game.command(channel.Watch(is_watched=False), self._game.seats[seat.index])
 
     def again(self, watcher: Watcher, seat: Seat) -> None:
-        """Frames were dropped: begin again."""
         watcher.wait()
         self._ask(seat.index)
 
     def on_opened(self) -> None:
-        """There is a world, perhaps on another worker than before."""
         for index, watchers in self._of_seat.items():
             for watcher in watchers:
                 watcher.wait()
             self._ask(index)
 
     def welcome(self, seat_index: int, event: channel.Watched) -> None:
-        """Send the welcome to those who wait; the picture follows."""
         task = self._game.task
         for watcher in [one for one in self._of_seat.get(seat_index, ()) if one.waits]:
             watcher.waits = False
@@ -115,7 +107,6 @@ class Watchers:
             )
 
     def frame(self, seat_index: int, message: bytes, *, last: bool = False) -> None:
-        """Pass on a frame that the player of the seat was sent."""
         if not (watchers := self._of_seat.get(seat_index)) or message[0] not in _PICTURES:
             return
         missed = [one for one in watchers if not one.waits and not one.send(message, last=last)]

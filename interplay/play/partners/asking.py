@@ -34,15 +34,7 @@ _CONNECT_EVERY_US = 100_000
 
 
 class Helper:
-    """A worker's socket to the deciding process.
-
-    Args:
-        address: Of its listening socket.
-
-    Attributes:
-        num_decisions: Decisions that were due.
-        num_late: Decisions that did not come in time.
-    """
+    """A worker's socket to the deciding process. `num_late`: decisions of all that were due that did not come in time."""
 
     def __init__(self, address: str) -> None:
         self.num_decisions = self.num_late = 0
@@ -60,7 +52,6 @@ class Helper:
 
     @property
     def writable(self) -> list[socket.socket]:
-        """The socket, if something is left to send."""
         return [] if self._socket is None or not self._unsent else [self._socket]
 
     def add(self, driver: HelperDriver) -> None:
@@ -111,7 +102,6 @@ class Helper:
             self._lost()
 
     def read(self) -> None:
-        """Take in the answers that have come."""
         if self._socket is None:
             return
         try:
@@ -134,7 +124,6 @@ class Helper:
         return self._socket is None or now - self._heard_us > SILENT_US
 
     def watch(self, now: int) -> None:
-        """Refuse agents that have not begun for too long."""
         for driver in list(self._drivers.values()):
             driver.watch(now)
 
@@ -166,8 +155,6 @@ class HelperDriver:
 
     Args:
         key: Number of the game, index of the seat.
-        agent: As `interplay.agents.find` takes it.
-        seed: Of its generator.
         on_begun: Called when it has begun and may `sit`.
         on_failed: Called with the reason if it cannot begin.
     """
@@ -209,11 +196,6 @@ class HelperDriver:
         self._helper.send(self.key, ToDecider.BEGIN, messages.pack_struct(begin))
 
     def sit(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look at the world for the first time.
-
-        Raises:
-            NotFoundError: If there is no such pipeline.
-        """
         assert self._begun is not None
         seated = SeatedAgent(_Shown(self._begun), self._world.task, rng=np.random.default_rng(0))
         with as_agents_see(self._world):
@@ -223,15 +205,10 @@ class HelperDriver:
 
     @property
     def has_decided(self) -> bool:
-        """Whether no answer is awaited."""
         return self._failure is not None or (self._asked_step is None and not self._is_beginning)
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """The last decided action; a late decision is counted, once.
-
-        Raises:
-            AgentError: If the agent has failed, or hangs.
-        """
+        """The last decided action; a late decision is counted, once. Raises `AgentError` if the agent has failed, or hangs."""
         if self._failure is not None:
             raise self._failure
         assert self._seated is not None
@@ -246,7 +223,6 @@ class HelperDriver:
         return action, None if self._decided_step is None else decided_on(self._decided_step)
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look, and ask for a decision when one is due."""
         assert self._seated is not None
         with as_agents_see(self._world):
             self._seated.see(info)
@@ -305,7 +281,6 @@ class HelperDriver:
             self._fail(AgentError(f"agent {self.agent!r} has not decided for {HANGS_US // 1_000_000} s"))
 
     def helper_died(self) -> None:
-        """Wait for another process."""
         self._is_beginning, self._asked_step = True, None
 
     def _fail(self, error: Exception) -> None:

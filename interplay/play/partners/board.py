@@ -22,7 +22,6 @@ class Board:
         self._num = 0
 
     def enter(self, name: str) -> int:
-        """Give an agent a place, for `mark`."""
         with self._names.open("a") as file:
             file.write(name.replace("\n", " ") + "\n")
         self._num += 1
@@ -33,7 +32,6 @@ class Board:
 
 
 def busy(folder: Path) -> set[str]:
-    """Names of the agents that were at work when the process ended."""
     try:
         names = (folder / "names").read_text().splitlines()
         flags = (folder / "flags").read_bytes()

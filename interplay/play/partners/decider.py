@@ -33,14 +33,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Decider:
-    """The process.
-
-    Args:
-        data, database: The archive.
-
-    Attributes:
-        address: Of the socket to which workers connect.
-    """
+    """The process. Workers connect to the socket at `address`."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="interplay-"))  # short, as the path of a socket must be
@@ -75,7 +68,6 @@ class Decider:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def statistics(self) -> dict[str, Any] | None:
-        """Its newest report; None where the process was never needed."""
         if self._running is None:
             return None
         link = self._link
@@ -83,7 +75,6 @@ class Decider:
         return {"pid": None if link is None else link.process.pid, "deaths": self.num_deaths} | report
 
     async def _run(self) -> None:
-        """Keep one process running."""
         while True:
             try:
                 process, ours = await asyncio.to_thread(starting.start, DECIDING_MODULE)
@@ -111,7 +102,6 @@ class Decider:
                 await asyncio.sleep(min(0.1 * 2.0 ** min(self._num_quick_deaths, 10), MAX_RESPAWN_DELAY_S))
 
     async def _watch(self, link: _Link) -> None:
-        """Wait until it has ended; kill it if it says nothing."""
         silent_s = 0.0
         while not link.gone.done():
             heard = link.num_heard

@@ -95,13 +95,7 @@ class Seated:
 
 @dataclass
 class Shared:
-    """State that all players of the process share.
-
-    Attributes:
-        board: Shows which agents are at work.
-        suspects: Agents that work one at a time, with the lock for it.
-        refused: Agents that may not decide.
-    """
+    """State that all players of the process share: `suspects` decide one at a time, `refused` ones never."""
 
     archive: interplay.record.Archive
     board: Board
@@ -124,15 +118,8 @@ class Work:
 
 
 class Player:
-    """One agent, its games, and the thread in which it decides.
-
-    Args:
-        name: As `interplay.agents.find` takes it.
-
-    Attributes:
-        keys: The seats it has or is about to have.
-        has_failed: Whether it could not be loaded: another try needs another player.
-    """
+    """One agent, its games, and the thread in which it decides. `keys`: the seats it has or is about to have. `has_failed`: it
+    could not be loaded, and another try needs another player."""
 
     def __init__(self, name: str, shared: Shared) -> None:
         self.name = name
@@ -156,7 +143,6 @@ class Player:
         return since is not None and time.monotonic() - since > HANGS_S
 
     def begin(self, key: Key, begin: messages.Begin) -> None:
-        """Take a seat, and report it."""
         with self._work.changed:
             self.keys.add(key)
             self._work.begins.append((key, begin))
@@ -218,7 +204,6 @@ class Player:
                 self._deviation_us += (abs(error_us) - self._deviation_us) / 4
 
     def _next(self) -> tuple[list[tuple[Key, messages.Begin]], dict[Key, Question]]:
-        """The next work, after waiting for it."""
         work = self._work
         with work.changed:
             work.wakes_at_us = math.inf
@@ -250,7 +235,6 @@ class Player:
         return min(map(self._latest_us, questions)) - _now_us()
 
     def _latest_us(self, question: Question) -> float:
-        """When a call with this question should begin."""
         return (question.asked_us + question.due_us) / 2 - self._taken_us - _DEVIATIONS * self._deviation_us
 
     def _sit(self, key: Key, begin: messages.Begin, shared: Agent | None) -> None:
@@ -302,7 +286,6 @@ class Player:
 
     @contextlib.contextmanager
     def _at_work(self) -> Iterator[None]:
-        """While code of the agent runs."""
         with self._alone:
             self._busy_since = time.monotonic()
             self._shared.board.mark(self._place, is_busy=True)

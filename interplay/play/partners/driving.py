@@ -26,20 +26,13 @@ NOBODY = "noop"
 
 
 class Driver(Protocol):
-    """An agent in a seat of a live episode.
-
-    Attributes:
-        agent: Its name as `interplay.agents.find` takes it.
-        name: Its name in recordings.
-    """
+    """An agent in a seat of a live episode: its name as `interplay.agents.find` takes it, and in recordings."""
 
     agent: str
     name: str
 
     @property
-    def has_decided(self) -> bool:
-        """Whether its next action is there, or will never be."""
-        ...
+    def has_decided(self) -> bool: ...
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
         """The action for the step that is made now, and the observation it was decided on."""
@@ -53,15 +46,7 @@ class Driver(Protocol):
 
 
 class InsideDriver:
-    """A built-in agent that acts in this process: it looks into the world, and takes little time.
-
-    Args:
-        info: Of the last step, or of the reset.
-        step: Steps made.
-        seed: Of its generator.
-    Raises:
-        AgentError: If it cannot play the task.
-    """
+    """A built-in agent that acts in this process: it looks into the world, and takes little time. `step`: steps made."""
 
     def __init__(self, agent: str, world: PlayableEnv, seat: str, info: Mapping[str, Any], *, step: int, seed: int) -> None:
         self.agent = agent
@@ -109,14 +94,7 @@ def as_agents_see(world: PlayableEnv) -> Iterator[None]:
 
 
 class Driving:
-    """The actors in the seats of one live episode.
-
-    Args:
-        tell: Takes the index of a seat and an event about it.
-
-    Attributes:
-        owners: Seat -> name of its actor, for the recording.
-    """
+    """The actors in the seats of one live episode. `tell` takes the index of a seat and an event about it."""
 
     def __init__(self, world: PlayableEnv, tell: Callable[[int, Event], object]) -> None:
         self.owners: dict[str, str] = {}
@@ -147,13 +125,11 @@ class Driving:
 
     @property
     def awaits_agents(self) -> bool:
-        """Whether the next action of an agent is missing."""
         if not self._drivers:  # as in most games: asked at every step
             return False
         return not all(driver.has_decided for driver in self._drivers.values())
 
     def let_agent(self, seat: str, driver: Driver, *, step: int, total_reward: float) -> None:
-        """An agent acts from the next step on."""
         if self.is_expected(seat, driver):
             del self._coming[seat]
         self._leave(seat)
@@ -162,7 +138,6 @@ class Driving:
         self._tell(self._seats.index(seat), Acting(driver.name, driver.agent, step, total_reward))
 
     def let_person(self, seat: str, owner: str, *, step: int, total_reward: float) -> None:
-        """The person in this seat acts from the next step on."""
         self._leave(seat)
         self.owners[seat] = owner
         self._tell(self._seats.index(seat), Acting(owner, None, step, total_reward))
@@ -176,7 +151,6 @@ class Driving:
             return self._world.task.keys.of(seat).noop, None
 
     def see(self, info: Mapping[str, Any], *, step: int, due_us: int) -> None:
-        """Let the agents look at the world after a step."""
         if not self._drivers:
             return
         for seat, driver in list(self._drivers.items()):
@@ -200,7 +174,6 @@ class Driving:
             self._leave(seat)
 
     def forget(self, seat: str) -> None:
-        """An agent that was expected does not come."""
         driver = self._coming.pop(seat, None)
         if driver is not None:
             driver.leave()

@@ -39,13 +39,7 @@ class ToAsker(IntEnum):
 
 
 class Begin(msgspec.Struct):
-    """An agent takes a seat.
-
-    Attributes:
-        agent: As `interplay.agents.find` takes it.
-        task: As `Task.to_json` writes it.
-        seed: Of its generator.
-    """
+    """An agent takes a seat."""
 
     agent: str
     task: dict[str, Any]
@@ -92,12 +86,8 @@ unpack_begun = msgspec.msgpack.Decoder(Begun).decode
 class Listen(Command):
     """The first command.
 
-    Attributes:
-        address: Where workers connect.
-        data, database: The archive, in which trained policies are.
-        suspects: Agents that were at work when an earlier process died: they work one at a time, so that the next death tells
-            which of them it was.
-        refused: Agents over which it died too often.
+    `suspects` were at work when an earlier process died: they work one at a time, so that the next death tells which of them it
+    was. Over the `refused` agents it died too often.
     """
 
     address: str
@@ -114,14 +104,7 @@ class Load(Command):
 
 
 class Decisions(Event):
-    """A report, twice a second.
-
-    Attributes:
-        num_decisions: Made so far.
-        num_calls: Calls of agents so far.
-        num_seats: Agents in seats now.
-        cpu_s: Processor time it has used.
-    """
+    """A report, twice a second, with what was done so far; `num_seats`: agents in seats now."""
 
     num_decisions: int
     num_calls: int

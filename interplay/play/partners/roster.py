@@ -22,9 +22,7 @@ class Roster:
     """The agents that may act in live games.
 
     Args:
-        archive: Where trained policies are found by name.
         given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`; overrides the scripted player.
-        tasks: Every task on offer, by id.
     Raises:
         NotFoundError: For a task that is not on offer, or an agent that does not exist; the nearest is offered.
         AgentError: For an agent that cannot begin a game of the task, with its reason.
@@ -59,12 +57,8 @@ class Roster:
         return any(one.name == agent for one in names(self._archive))
 
     def check(self, agent: str) -> None:
-        """Refuse the name of an agent that does not exist; faults of an existing one are found when it begins.
-
-        Raises:
-            NotFoundError: With the nearest name.
-            AgentError: If its module is missing.
-        """
+        """Refuse the name of an agent that does not exist (`NotFoundError`) or whose module is missing (`AgentError`); faults
+        of an existing one are found when it begins."""
         known = [one.name for one in names(self._archive)]
         module, colon, factory = agent.partition(":")
         if agent in known:

@@ -23,14 +23,7 @@ BEGINS_WITHIN_S = 120.0
 
 
 def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) -> None:
-    """Refuse an agent that cannot begin a game of a task.
-
-    Args:
-        agent: As `interplay.agents.find` takes it.
-        beside: Whether to try it in a process of its own.
-    Raises:
-        AgentError: With its own words.
-    """
+    """Raise `AgentError` for an agent that cannot begin a game of a task. `beside`: try it in a process of its own."""
     reason = _tried_beside(agent, task, archive) if beside else _tried(agent, task, archive)
     if reason:
         raise AgentError(
@@ -40,7 +33,6 @@ def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) ->
 
 
 def _tried(agent: str, task: Task, archive: Archive | None) -> str:
-    """Why it cannot; empty if it can."""
     try:
         SeatedAgent(find(agent, archive), task, rng=np.random.default_rng(0))
     except InterplayError as error:

@@ -81,13 +81,9 @@ class Event(msgspec.Struct, tag_field="event", tag=str.lower):
 
 
 class Configure(Command):
-    """The first command: where to record, and which of the shared workers this is.
+    """The first command: where to record, and which of the shared workers this is, from 0; one that is alone is 0 of 1.
 
-    Attributes:
-        data, database: The archive.
-        place: From 0; for a worker that is alone 0 of 1.
-        statistics: Computed in every game, see `Archive.statistics`.
-        agents: Address of the process that decides for agents.
+    `statistics` are computed in every game; `agents` is the address of the process that decides for agents.
     """
 
     data: str
@@ -110,11 +106,7 @@ class Stop(Command):
 
 
 class Open(Command):
-    """Build a world; the answer is `Opened`.
-
-    Attributes:
-        for_people: Whether a person will look at it.
-    """
+    """Build a world; the answer is `Opened`. `for_people`: whether a person will look at it."""
 
     task: dict[str, Any]
     seed: int
@@ -122,11 +114,8 @@ class Open(Command):
 
 
 class GoOn(Command):
-    """Rebuild a world from the journal of its episode; the answer is `Opened`.
-
-    Attributes:
-        owners: Seat -> name of its owner from here on; `AgentActs` follows where that is an agent.
-    """
+    """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from here
+    on; `AgentActs` follows where that is an agent."""
 
     task: dict[str, Any]
     episode: str
@@ -134,11 +123,8 @@ class GoOn(Command):
 
 
 class Welcome(Command):
-    """A player has come to a seat; the answer is `Welcomed` and a key frame.
-
-    Attributes:
-        is_shown: Whether the key frame comes at once; otherwise once their page has said who draws.
-    """
+    """A player has come to a seat; the answer is `Welcomed` and a key frame. `is_shown`: whether the key frame comes at once;
+    otherwise once their page has said who draws."""
 
     is_shown: bool = True
 
@@ -150,11 +136,7 @@ class Watch(Command):
 
 
 class Start(Command):
-    """Turn the clock on; the first time this begins the recording.
-
-    Attributes:
-        owners: Seat -> its owner.
-    """
+    """Turn the clock on; the first time this begins the recording."""
 
     episode: str
     session: str
@@ -175,11 +157,8 @@ class Back(Command):
 
 
 class DrawnBy(Command):
-    """The side that draws for a seat from now on: its player's browser, or this worker.
-
-    Attributes:
-        gui_width, gui_height: Size of the GUI that the browser draws over the world, GUI pixels.
-    """
+    """The side that draws for a seat from now on: its player's browser, or this worker. `gui_width`, `gui_height`: size of the
+    GUI that the browser draws over the world, GUI pixels."""
 
     here: bool
     gui_width: int
@@ -187,12 +166,8 @@ class DrawnBy(Command):
 
 
 class AgentActs(Command):
-    """An agent acts for a seat from now on; the answer is `Acting` when it does, or `AgentLost`.
-
-    Attributes:
-        agent: As `interplay.agents.find` takes it.
-        seed: Of its generator.
-    """
+    """An agent, as `interplay.agents.find` takes it, acts for a seat from now on; the answer is `Acting` when it does, or
+    `AgentLost`."""
 
     agent: str
     seed: int
@@ -266,13 +241,9 @@ WorkerCommand = (
 class Statistics(Event):
     """A report, twice a second.
 
-    Attributes:
-        num_games: Games with a world here, or one being made.
-        num_stalls: How often a clock of a running game skipped frame times.
-        late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
-        cpu_s: Processor time it has used.
-        num_decisions: Decisions that were due, of agents in the other process.
-        num_late: Decisions that did not come in time.
+    `num_stalls`: how often a clock of a running game skipped frame times. `late_0_1ms`: lateness of steps in tenths of a
+    millisecond -> how many steps. `num_decisions`, `num_late`: decisions of agents in the other process that were due, and
+    late.
     """
 
     num_steps: int
@@ -303,11 +274,8 @@ class Opened(Event):
 
 
 class Welcomed(Event):
-    """The format of the pictures, for a player who has come to a seat.
-
-    Attributes:
-        tables: Name of the tables with which a browser can draw this world; None where it cannot.
-    """
+    """The format of the pictures, for a player who has come to a seat. `tables`: name of the tables with which a browser can
+    draw this world; None where it cannot."""
 
     width: int
     height: int
@@ -328,14 +296,8 @@ class Watched(Event):
 
 
 class Acting(Event):
-    """The actor of a seat from the next step on.
-
-    Attributes:
-        owner: Their name in the recording.
-        agent: As `AgentActs` named it; None for a person.
-        step: Steps made until then.
-        total_reward: Of the seat until then.
-    """
+    """The actor of a seat from the next step on: `owner` in the recording, `agent` as in `AgentActs`, None for a person. Steps
+    and reward of the seat until then."""
 
     owner: str
     agent: str | None
@@ -344,12 +306,7 @@ class Acting(Event):
 
 
 class AgentLost(Event):
-    """An agent cannot act for a seat, or no longer: nobody presses a key there any more.
-
-    Attributes:
-        agent: As `AgentActs` named it.
-        message: Why, in one line.
-    """
+    """An agent cannot act for a seat, or no longer: nobody presses a key there any more. `message` is one line."""
 
     agent: str
     message: str
@@ -367,12 +324,7 @@ class Released(Event):
 
 
 class Ended(Event):
-    """The episode is over and its journal closed.
-
-    Attributes:
-        path: The journal; None when it never began.
-        total_rewards: Of each seat.
-    """
+    """The episode is over and its journal, None if it never began, is closed."""
 
     outcome: str
     path: str | None
@@ -415,13 +367,8 @@ class Sealed(Event):
 
 
 class Draw(Command):
-    """Draw some frames of a sealed episode again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`.
-
-    Attributes:
-        path: Its file.
-        start, stop, step: Range of the frames.
-        seat: Send scenes for a browser, as seen from this seat; None for pictures.
-    """
+    """Draw some frames of the sealed episode in a file again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`. With
+    a `seat`, scenes for a browser as seen from there, in place of pictures."""
 
     path: str
     start: int
@@ -431,12 +378,8 @@ class Draw(Command):
 
 
 class DrawLand(Command):
-    """Send the generated land of a sealed episode; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`.
-
-    Attributes:
-        path: Its file.
-        folder: The data folder, where the tables that draw the land are stored.
-    """
+    """Send the generated land of such an episode; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`. The tables that
+    draw it are stored in the data folder `folder`."""
 
     path: str
     folder: str

@@ -39,11 +39,8 @@ class EpisodeClock:
         self.num_stalls = 0
 
     def start(self, now_us: int, *, phase: float = 0.0) -> int:
-        """Start, or start again after a pause; returns when the first step is due: within one interval from now.
-
-        Args:
-            phase: Where in the frame interval it steps, from 0 to 1.
-        """
+        """Start, or start again after a pause; returns when the first step is due: within one interval from now. `phase`: where
+        in the frame interval it steps, from 0 to 1."""
         self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)

@@ -104,16 +104,13 @@ class LiveEpisode:
 
     @property
     def outcome(self) -> str | None:
-        """How the episode ended in the world, once it has."""
         return self.episode.outcome
 
     @property
     def recorder(self) -> Recorder | None:
-        """Of the journal, once it is open."""
         return self.episode.recorder
 
     def go_on_from(self, recorder: Recorder, state: ResumedState) -> None:
-        """Continue an episode that another worker has recorded so far."""
         self.episode = RecordedEpisode(self.env, recorder, num_steps=state.num_steps)
         self._played_us = state.clock_us
         for seat in self.seats:
@@ -125,11 +122,7 @@ class LiveEpisode:
 
     def open_journal(self, recorder: Recorder) -> None:
         """Begin the recording, with the first observation on disk: from now on the game survives a crash. It takes
-        milliseconds, so it runs in the second thread.
-
-        Raises:
-            RecordingError: If the journal cannot be written.
-        """
+        milliseconds, so it runs in the second thread. Raises `RecordingError` if the journal cannot be written."""
         assert self._start is not None
         recorder.start(*self._start)
         recorder.flush()
@@ -163,7 +156,6 @@ class LiveEpisode:
             self.recorder.flush()
 
     def look_again(self, seat: LiveSeat, now_us: int) -> None:
-        """A player is back in a game that the others have played on."""
         seat.text("resumed", step=self.step)
         seat.begin()
         self._show_again(seat, now_us)
@@ -190,7 +182,6 @@ class LiveEpisode:
 
     @property
     def owes(self) -> bool:
-        """Whether something is sent to a player's browser beside the steps, now or soon."""
         return any(seat.owes for seat in self.seats)
 
     def owed_us(self, now_us: int) -> int:
@@ -225,7 +216,6 @@ class LiveEpisode:
             env.draw_for(*before)
 
     def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
-        """An agent acts for a seat from the next step on."""
         if self.running:
             self.send_hud(seat)  # the last one of what a person did who leaves
         seat.let_go()
@@ -234,7 +224,6 @@ class LiveEpisode:
         self.driving.let_agent(seat.name, driver, step=self.step, total_reward=seat.total_reward)
 
     def let_person(self, seat: LiveSeat, owner: str) -> None:
-        """The person in a seat acts for it from the next step on."""
         seat.begin()
         if isinstance(self.clock, TurnClock):
             self.clock.take_back()  # what the agent had chosen for the next turn is the person's to choose
@@ -343,7 +332,6 @@ class LiveEpisode:
         return self.env.action_of_person(self._keys.action(buttons, turn), seat.name, seat.gui_size)
 
     def send_hud(self, seat: LiveSeat) -> None:
-        """Send score, time and the other facts to a player's page."""
         left = self.episode.max_steps - self.step
         facts: dict[str, Any] = {"step": self.step}
         facts |= {"turns_left": left} if self.takes_turns else {"time_left_s": round(left / self._rate_hz, 2)}
@@ -377,20 +365,12 @@ class LiveEpisode:
         return now_us - self._time_zero_us - recorder.oldest_us
 
     def write(self) -> None:
-        """Write the steps that wait to the journal.
-
-        Raises:
-            RecordingError: If the disk is full.
-        """
         assert self.recorder is not None
         self.recorder.flush()
 
     def finish(self, outcome: str) -> Ended:
-        """Close the journal; returns the event for the web process.
-
-        Raises:
-            RecordingError: If the last steps cannot be written.
-        """
+        """Close the journal; returns the event for the web process. Raises `RecordingError` if the last steps cannot be
+        written."""
         self.running = False
         path = None if self.recorder is None else str(self.recorder.finish(outcome))
         return Ended(outcome, path, tuple(seat.total_reward for seat in self.seats), self.step)
@@ -408,7 +388,6 @@ class LiveEpisode:
         return 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
 
     def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
-        """Send a seat its picture, or the scene to a browser that draws itself."""
         step, time_ms, made_us = self.step, self._time_ms(now_us), now_us if self.running and not self.takes_turns else None
         scene = seat.scene
         if scene is None and seat.gui_size is not None:

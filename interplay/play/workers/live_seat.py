@@ -113,7 +113,6 @@ class LiveSeat:
         self._look = None
 
     def acknowledge(self, painted_step: int) -> None:
-        """The player has seen the frame of this step."""
         waiting = self._unacknowledged
         while waiting and waiting[0] <= painted_step:
             waiting.popleft()
@@ -141,7 +140,6 @@ class LiveSeat:
 
     @property
     def has_chosen(self) -> bool:
-        """Whether a press waits for its step."""
         return bool(self._presses)
 
     def take_press(self, now_us: int, keys: KeyMap) -> int:
@@ -154,7 +152,6 @@ class LiveSeat:
         return buttons
 
     def turned(self, step: int) -> None:
-        """The world has turned this player's view in this step."""
         self._is_turned, self._looks_since, self._look = True, step, None
 
     def take_buttons(self, now_us: int) -> int:
@@ -176,12 +173,9 @@ class LiveSeat:
             self.timing = self.timing._replace(buttons=buttons)
 
     def take_turn(self, present: tuple[float, float] | None = None) -> tuple[float, float]:
-        """The turn of the next step: all turns since the last one; what exceeds the limit of one step waits.
-
-        Args:
-            present: Where the player looks, (pitch, yaw); a wanted look is reached the short way. None where a turn does not
-                move the view; the wanted look is then forgotten.
-        """
+        """The turn of the next step: all turns since the last one; what exceeds the limit of one step waits. `present`: where
+        the player looks, (pitch, yaw); a wanted look is reached the short way. None where a turn does not move the view; the
+        wanted look is then forgotten."""
         wanted, self._look = self._look, None
         if wanted is not None and present is not None:
             self._pitch += wanted[0] - present[0]
@@ -201,12 +195,10 @@ class LiveSeat:
         self._own_since = (step, total_reward) if is_own else None
 
     def change_hands(self, step: int, *, to_person: bool) -> None:
-        """Another actor has the seat from the next step on: the person, or an agent."""
         self.own = self.own_until(step)
         self._own_since = (step, self.total_reward) if to_person else None
 
     def own_until(self, step: int) -> tuple[int, float]:
-        """Steps and rewards of the person up to this step."""
         if self._own_since is None:
             return self.own
         return self.own[0] + step - self._own_since[0], self.own[1] + self.total_reward - self._own_since[1]
@@ -215,7 +207,6 @@ class LiveSeat:
 
     @property
     def takes_frames(self) -> bool:
-        """Whether the client keeps up with its messages."""
         return not self._is_held and len(self._unacknowledged) <= wire.MAX_UNACKNOWLEDGED_FRAMES
 
     def welcome(self, step: int, tables: str | None) -> Welcomed:
@@ -225,7 +216,6 @@ class LiveSeat:
         return Welcomed(**self.encoder.welcome(), step=step, tables=tables)
 
     def drawn_by_us(self) -> None:
-        """The player gets pictures from now on."""
         self.gui_size = self.scene = self.painted = None
         self._num_land_owed = 0
         self.request_key()
@@ -246,7 +236,6 @@ class LiveSeat:
         self._is_fresh_due = self.gui_size is not None
 
     def owe_land(self, num_parts: int, now_us: int) -> None:
-        """The player's browser asks for parts of the land."""
         if self.gui_size is not None:
             if not self._num_land_owed:
                 self._asked_us = now_us
@@ -268,11 +257,9 @@ class LiveSeat:
 
     @property
     def owes_scene(self) -> bool:
-        """Whether the next message for the browser is a scene that stands alone."""
         return self._is_fresh_due
 
     def hold(self) -> None:
-        """Stop encoding: the client reads too slowly."""
         self._is_held = True
 
     def go(self, *, key: bool) -> None:
@@ -306,7 +293,6 @@ class LiveSeat:
         self._pass_on(message, step, made_us, flags)
 
     def send_scene(self, scene: Scene, *, step: int, time_ms: int, made_us: int | None, now_us: int, flags: int = 0) -> None:
-        """Send a scene to the player's browser, as `send_frame` a picture."""
         self.scene = scene
         fresh, turned = self._is_fresh_due, self._is_turned
         payload = scene.scene(fresh, turned)
@@ -336,7 +322,6 @@ class LiveSeat:
         return (self._num_counted - 1) & wire.MAX_U16
 
     def _pass_on(self, message: bytes, step: int, made_us: int | None, flags: int) -> None:
-        """Send a frame, and note that it is under way."""
         self._unsent_reward = 0.0
         self.sent_step = step
         if made_us is not None:
@@ -366,7 +351,6 @@ class LiveSeat:
         return waited_us if waited_us >= WATCHED_EVERY_US else -1
 
     def send_watched(self, frame: Frame, *, step: int, time_ms: int, now_us: int) -> None:
-        """Send a picture to watchers only."""
         self._watched_us, self._watched_step = now_us, step
         self._send(pack(self._game, ToWeb.WATCHED, picture_alone(frame, step=step, time_ms=time_ms), seat=self.index))
 

@@ -56,12 +56,8 @@ class Pace:
         return self._heights[self.level]
 
     def add(self, cost_us: int, late_us: int) -> None:
-        """A step was made; its successor may be drawn at another size.
-
-        Args:
-            cost_us: From its beginning to its picture's end, microseconds of real time.
-            late_us: How late it began.
-        """
+        """A step was made; its successor may be drawn at another size. `cost_us`: from its beginning to its picture's end, real
+        time. `late_us`: how late it began."""
         self._costs_us.append(cost_us)
         self._num_since_try += 1
         is_late = late_us > LATE_SHARE * self._period_us

@@ -61,9 +61,6 @@ class WorkerLink(processes.ProcessLink):
     Attributes:
         games: Number -> game, of every game it holds.
         place: Which of the shared workers it is, from 0; None for one that is alone.
-        statistics: Its newest report; None before the first.
-        stopping: It was told to end.
-        has_spoken: Whether anything came from it yet.
         silent_s: How long nothing has come from it.
         is_given_up: It was killed for saying nothing.
         ready: Of the spare worker: task hash -> seed of a world that nobody plays yet; None while one is being made.
@@ -100,7 +97,6 @@ class WorkerLink(processes.ProcessLink):
 
     @property
     def alone(self) -> bool:
-        """Whether it holds one slow world and gets no second."""
         return self.place is None
 
     def data_received(self, data: bytes) -> None:
@@ -108,7 +104,6 @@ class WorkerLink(processes.ProcessLink):
         super().data_received(data)
 
     def is_hung(self, passed_s: float) -> bool:
-        """Whether it has said nothing for too long, now that more time has passed."""
         before, self.silent_s = self.silent_s, self.silent_s + passed_s
         if self.silent_s < QUIET_S:
             return False
@@ -154,14 +149,10 @@ class WorkerPool:
     world.
 
     Args:
-        num_workers: Shared workers.
         data, database: The archive for recordings.
         statistics: Computed in every game, as JSON values.
         agents: Address of the process that decides for agents.
         on_orphans: Called with the games of a worker that died.
-
-    Attributes:
-        links: The workers that live.
     """
 
     def __init__(
@@ -197,13 +188,8 @@ class WorkerPool:
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     async def choose(self, *, alone: bool, loaded: bool = False) -> WorkerLink:
-        """The worker for the next game: the shared one with fewest games, or one of its own.
-
-        Args:
-            loaded: Whether one that has the block world loaded is of use.
-        Raises:
-            OSError: If no process can be started, or the server stops.
-        """
+        """The worker for the next game: the shared one with fewest games, or one of its own, if possible one with the block
+        world `loaded`. Raises `OSError` if no process can be started, or the server stops."""
         if alone:
             self._num_coming += 1
             try:
@@ -232,7 +218,6 @@ class WorkerPool:
         return self._spare is not None
 
     def leave(self, link: WorkerLink, number: int) -> None:
-        """A game leaves its worker; a worker that was its alone ends."""
         link.games.pop(number, None)
         if link.alone and not link.games and not link.stopping:
             if link.is_loaded and self._spare is None:
@@ -262,7 +247,6 @@ class WorkerPool:
         return None if spare is None or seed is None or not may_have(seed) else spare.ready.pop(task.content_hash, None)
 
     async def _take_spare(self) -> WorkerLink | None:
-        """The spare worker, also one that is being started."""
         async with self._spare_lock:
             link, self._spare = self._spare, None
             return link
@@ -328,7 +312,6 @@ class WorkerPool:
 
     @property
     def troubles(self) -> list[str]:
-        """Current faults of the workers, in words."""
         missing = self._num_workers - sum(not link.alone for link in self.links)
         silent = sum(link.has_spoken and not link.stopping and link.silent_s >= QUIET_S for link in self.links)
         found = [f"{missing} of {self._num_workers} workers are being replaced"] if missing else []

@@ -19,12 +19,7 @@ L = TypeVar("L", bound="ProcessLink")
 
 
 class ProcessLink(asyncio.Protocol):
-    """One child process and the socket to it, seen from the web process.
-
-    Attributes:
-        born_at: When it was started, `time.monotonic()`.
-        gone: Done when it has ended, or was killed.
-    """
+    """One child process and the socket to it, seen from the web process. `gone` is done when the child has ended."""
 
     def __init__(self, process: Forked) -> None:
         self.process = process
@@ -34,7 +29,6 @@ class ProcessLink(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
-        """A message of the child, about a game or a request."""
         raise NotImplementedError
 
     def on_death(self) -> None:
@@ -64,7 +58,6 @@ class ProcessLink(asyncio.Protocol):
             self._transport.write(pack_command(number, command, seat=seat))
 
     def close(self) -> None:
-        """Close the socket; the child then ends."""
         if self._transport is not None:
             self._transport.close()
 

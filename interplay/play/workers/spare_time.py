@@ -26,15 +26,7 @@ else."""
 
 
 class SpareTime:
-    """Chooses the work for such a moment.
-
-    Args:
-        guard: Does something for one game, which alone ends if that fails.
-
-    Attributes:
-        owing: Games of which a browser may wait for something beside the steps.
-        watched: Games with watchers.
-    """
+    """Chooses the work for such a moment; `guard` does something for one game, which alone ends if that fails."""
 
     def __init__(self, episodes: Mapping[int, LiveEpisode], guard: Callable[[int, Callable[[], None]], None]) -> None:
         self.owing: set[int] = set()
@@ -45,7 +37,6 @@ class SpareTime:
         self._watched_takes_us = _WATCHED_TAKES_US
 
     def write_journals(self, next_us: int) -> None:
-        """Write the journals that have waited longest."""
         now = now_us()
         if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return

@@ -52,11 +52,8 @@ _starting = _Starting()
 
 
 def get_ready() -> None:
-    """Begin to load libraries for the processes: for a process that has opened nothing yet.
-
-    Raises:
-        OSError: If no process can be started.
-    """
+    """Begin to load libraries for the processes: for a process that has opened nothing yet. Raises `OSError` if no process can
+    be started."""
     _starting.libraries(from_here=True)
 
 

@@ -61,11 +61,7 @@ log = logging.getLogger("interplay.play.workers.worker")
 
 
 class Worker:
-    """The loop of the process.
-
-    Args:
-        channel: Connected to the web process.
-    """
+    """The loop of the process."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -93,7 +89,6 @@ class Worker:
         self._helper.start()
 
     def run(self) -> None:
-        """Tick until the web process says stop or ends."""
         report_at = now_us()
         while self._open and not (self._stopping and not self._episodes):
             begun = now = now_us()
@@ -231,7 +226,6 @@ class Worker:
                 self._tell(episode, number, index, command)
 
     def _tell(self, episode: LiveEpisode, number: int, index: int, command: channel.WorkerCommand) -> None:
-        """Do a command for one game."""
         match command:
             case channel.Welcome(is_shown):
                 seat = episode.seats[index]
@@ -307,8 +301,6 @@ class Worker:
             self._refuse_agent(episode, seat, command.agent, error)
 
     def _let_begin(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
-        """Ask the process for agents to let an agent begin; it acts when it has."""
-
         def sit(driver: HelperDriver) -> None:
             try:
                 driver.sit(episode.info, episode.step, (episode.clock.due_us if episode.running else None) or 0)
@@ -340,7 +332,6 @@ class Worker:
             self._fail(number, error)
 
     def _finish(self, episode: LiveEpisode, outcome: str) -> None:
-        """End an episode; its journal is closed by the second thread, because that waits for the disk."""
         if episode.closing:
             return
         episode.closing = True
@@ -364,7 +355,6 @@ class Worker:
         return finished
 
     def _release(self, episode: LiveEpisode) -> None:
-        """Let another worker continue an episode."""
         episode.abandon()
         self._event(episode.number, channel.Released())
         self._drop(episode.number, reusable=False)
@@ -407,7 +397,6 @@ class Worker:
         self._drop(number, reusable=False)
 
     def _drop(self, number: int, *, reusable: bool) -> None:
-        """Forget a game; store its world for the next."""
         self._opening.discard(number)
         episode = self._episodes.pop(number, None)
         if episode is None:
@@ -501,7 +490,6 @@ class Worker:
         return lambda: self._opened(live)
 
     def _opened(self, live: LiveEpisode) -> None:
-        """Take a world over from the second thread."""
         self._opening.discard(live.number)
         if self._stopping:
             live.abandon()

@@ -23,11 +23,8 @@ log = logging.getLogger("interplay.play.workers.worlds")
 
 
 class Worlds:
-    """Makes worlds, and stores those that another game may have.
-
-    Args:
-        report: Called in the thread that asked, with the share that is compiled or loaded while it waits.
-    """
+    """Makes worlds, and stores those that another game may have. `report`: called in the thread that asked, with the share that
+    is compiled or loaded while it waits."""
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
