@@ -81,7 +81,7 @@ class LiveSeat:
         self._game = game
         self._mask = mask
         self._send = send
-        self._buttons = self._taps = 0
+        self._buttons = self._taps = self._lifts = self._taken = 0
         self._pitch = self._yaw = 0.0
         self._presses: deque[wire.PlayerInput] = deque()
         self.pointed = 0.0, 0.0
@@ -106,7 +106,7 @@ class LiveSeat:
 
     def let_go(self) -> None:
         """Release every button, forget presses, turns and looks that no step has taken."""
-        self._taps = self._buttons = 0
+        self._taps = self._buttons = self._lifts = 0
         self._presses.clear()
         self.pointed = 0.0, 0.0
         self._pitch = self._yaw = 0.0
@@ -118,10 +118,12 @@ class LiveSeat:
             waiting.popleft()
 
     def input(self, held: wire.PlayerInput) -> None:
-        """Hold these buttons from now on; a press that is over before the next step still counts for that step. Turns add up
-        until a step takes them. A look is ignored if the player had not yet seen that the world has turned them."""
+        """Change what the player holds. A press that is over before the next step still counts for that step, and a button that
+        is let go and pressed again between two steps is up for one step. Turns add up until a step takes them. A look is
+        ignored if the player had not yet seen that the world has turned them."""
         buttons = held.buttons & self._mask
         self._taps |= buttons & ~self._buttons
+        self._lifts |= self._taken & ~buttons
         self._buttons = buttons
         if held.turn is not None:
             self._pitch += held.turn[0]
@@ -156,8 +158,9 @@ class LiveSeat:
 
     def take_buttons(self, now_us: int) -> int:
         """The buttons that count as held for the step that is made now; sets `timing`."""
-        buttons = self._buttons | self._taps
-        self._taps = 0
+        pressed_again = self._lifts & self._taps
+        self._taken = buttons = (self._buttons | self._taps) & ~pressed_again
+        self._taps, self._lifts = pressed_again, 0
         self._take_timing(now_us, buttons)
         return buttons
 
