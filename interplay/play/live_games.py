@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import OVER
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER
 from interplay.play.workers.clock import Lateness
 
 

@@ -29,13 +29,12 @@ from interplay.play.background.sealer import Sealer
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
+from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import Game
-from interplay.play.games.interfaces import PlayedGame
+from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
-from interplay.play.games.seeds import draw_seed, held_out_share
-from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.limits import (
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from interplay.errors import unknown_name
 from interplay.tasks import Task
-from interplay.tasks.published import published_names
+from interplay.tasks.task import published_names
 
 _SEED_FILE = re.compile(r"seed_(-?\d+)\.mp4")
 _OTHER_VIDEOS = frozenset({".avi", ".gif", ".m4v", ".mkv", ".mov", ".mpeg", ".mpg", ".ogv", ".webm", ".wmv"})

@@ -19,7 +19,7 @@ from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.store import uploads as store
 from interplay.store.judging import bans as ban_store
 from interplay.tasks import Task
-from interplay.tasks.published import published_name
+from interplay.tasks.task import published_name
 
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 """Our answer -> the published one."""

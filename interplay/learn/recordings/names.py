@@ -14,7 +14,7 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 from interplay.record.exchange.importer import EPISODE_ID
 from interplay.tasks import builtin_suites
-from interplay.tasks.published import published_name, published_names
+from interplay.tasks.task import published_name, published_names
 
 FOLDERS = {
     "find-cave": "FindCave",

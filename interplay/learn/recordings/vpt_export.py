@@ -26,7 +26,7 @@ from interplay.record import Episode, RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.export import write_mp4
 from interplay.tasks import Task
-from interplay.tasks.published import published_name
+from interplay.tasks.task import published_name
 
 _SCREEN = (1280, SCREEN_ROWS)
 _GUI_SCALE = 2

@@ -1,8 +1,12 @@
-"""May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on. No
-judge sees it before they say yes, or after they have withdrawn."""
+"""Games that are compared with others: they are played on held-out seeds, now and then, and their people must agree.
+
+May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on. No
+judge sees it before they say yes, or after they have withdrawn.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
@@ -11,6 +15,30 @@ from interplay.errors import InterplayError
 from interplay.record import Owner
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.tasks import Task
+
+HELD_OUT_SHARE = 0.25
+"""Of people's games: on these seeds a game can be judged beside those of others, and is not a demonstration."""
+_SEEDS = 2**31
+_FINENESS = 2**20
+
+
+def held_out_share(task: Task, of_server: float | None) -> float:
+    """Share of a task's games of people that are on held-out seeds: that of the operator, else of the task, else one in four. A
+    task that says 1 has no other seeds, whatever the operator says."""
+    if task.held_out_share == 1:
+        return 1.0
+    chosen = task.held_out_share if of_server is None else of_server
+    return HELD_OUT_SHARE if chosen is None else chosen
+
+
+def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
+    """A seed for one game. `held_out_share`: how often it is one of the task's held-out seeds, 0 to 1; otherwise it is never
+    one of them."""
+    if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
+        return secrets.choice(task.held_out_seeds)
+    while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:
+        pass
+    return seed
 
 
 class AgreementError(InterplayError):

@@ -9,9 +9,8 @@ from typing import Any
 
 from interplay.play.connections import wire
 from interplay.play.games import agreement
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.workers import channel
 
 log = logging.getLogger("interplay.play")

@@ -13,10 +13,9 @@ from interplay.play.connections import wire
 from interplay.play.games.closing import Closing
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.hosting import Hosting
-from interplay.play.games.interfaces import GameServer
+from interplay.play.games.interfaces import OVER, UNBEGUN, GameServer, State
 from interplay.play.games.lobby import Lobby
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address

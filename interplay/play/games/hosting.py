@@ -6,9 +6,8 @@ import asyncio
 import logging
 
 from interplay.envs import backends
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import OVER, GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker
 from interplay.play.workers.pool import WorkerLink

@@ -1,21 +1,46 @@
-"""Interfaces through which the parts of a game (its hosting, lobby, takeover and closing) use the game and the server."""
+"""The states of a game, and the interfaces through which its parts (hosting, lobby, takeover, closing) use game and server."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Coroutine
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.games.watching import Watchers
 from interplay.play.limits import Limits
 from interplay.play.workers import channel
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Owner
 from interplay.tasks import Task
+
+
+class State(StrEnum):
+    """The state of a game."""
+
+    EMPTY = "empty"
+    """No world yet: nobody has come."""
+    WAITING = "waiting"
+    """The world is there, or being built; not every player has said start."""
+    COUNTDOWN = "countdown"
+    PLAYING = "playing"
+    PAUSED = "paused"
+    """No player looks at it."""
+    HELD = "held"
+    """The server was killed and started again; the journal waits for the players."""
+    RECOVERING = "recovering"
+    """The worker died; another one rebuilds the world from its journal."""
+    ENDING = "ending"
+    """The journal is closed and being sealed."""
+    ENDED = "ended"
+
+
+OVER = (State.ENDING, State.ENDED)
+UNBEGUN = (State.EMPTY, State.WAITING, State.COUNTDOWN)
+BEGUN = (State.PLAYING, State.PAUSED, State.RECOVERING)
 
 
 class GameServer(Protocol):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from interplay.play.games.closing import unplayed
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import UNBEGUN, GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 

@@ -11,9 +11,8 @@ import secrets
 from typing import Any
 
 from interplay.play.connections import wire
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import BEGUN, OVER, GameServer, PlayedGame
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import BEGUN, OVER
 from interplay.play.partners.driving import NOBODY
 from interplay.play.workers import channel
 from interplay.record import Owner

@@ -17,7 +17,7 @@ import numpy as np
 
 from interplay.agents import AgentError, Decision, SeatedAgent
 from interplay.envs import PlayableEnv
-from interplay.play.partners import messages, values
+from interplay.play.partners import messages
 from interplay.play.partners.driving import as_agents_see, decided_on
 from interplay.play.partners.messages import ToAsker, ToDecider
 from interplay.play.workers.channel import Unpacker, pack
@@ -240,7 +240,7 @@ class HelperDriver:
         now = now_us()
         is_free = self._asked_step is None and not self._is_beginning
         if is_free:
-            question = messages.pack_question(step, now, max(due_us, now), values.encode(observation))
+            question = messages.pack_question(step, now, max(due_us, now), messages.encode_value(observation))
             is_free = self._helper.send(self.key, ToDecider.ASK, question)
         if is_free:
             self._asked_step, self._asked_us, self._is_late = step, now, False
@@ -260,7 +260,7 @@ class HelperDriver:
                 step, packed = messages.unpack_answer(payload)
                 if step == self._asked_step:
                     self._asked_step = None
-                    self._seated.take(Decision(*values.decode(packed)))
+                    self._seated.take(Decision(*messages.decode_value(packed)))
                     self._decided_step = step
         except Exception as error:
             self._fail(error)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from interplay.play.partners import board, messages
+from interplay.play.partners import messages
 from interplay.play.workers import processes, starting
 
 DECIDING_MODULE = "interplay.play.partners.deciding"
@@ -95,7 +95,7 @@ class Decider:
             lived_s = time.monotonic() - link.born_at
             if lived_s > FORGIVEN_AFTER_S:
                 self._deaths_of.clear()
-            self._deaths_of.update(board.busy(self._folder))
+            self._deaths_of.update(messages.busy_agents(self._folder))
             is_quick = lived_s < QUICK_DEATH_S
             self._num_quick_deaths = self._num_quick_deaths + 1 if is_quick else 0
             if self._num_quick_deaths > 1:

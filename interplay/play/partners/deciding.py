@@ -28,9 +28,8 @@ import numpy as np
 import interplay.record
 from interplay.agents import Agent, AgentError, Decision, find
 from interplay.agents.base import Insider, as_agent
-from interplay.play.partners import messages, values
-from interplay.play.partners.board import Board
-from interplay.play.partners.messages import ToAsker, ToDecider
+from interplay.play.partners import messages
+from interplay.play.partners.messages import Board, ToAsker, ToDecider
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Unpacker, pack, pack_event
 from interplay.tasks import Task
@@ -278,7 +277,7 @@ class Player:
             try:
                 if not isinstance(decision, Decision):
                     raise AgentError(f"agent {self.name!r} answered {decision!r:.80}, expected a Decision(action, hold_steps)")
-                packed = values.encode([decision.action, decision.hold_steps])
+                packed = messages.encode_value([decision.action, decision.hold_steps])
             except Exception as error:
                 self._lose(key, error)
                 continue
@@ -378,7 +377,7 @@ class Decider:
                 self._begin(key, messages.unpack_begin(payload))
             elif kind == ToDecider.ASK and key in self._player_of:
                 step, asked_us, due_us, observation = messages.unpack_question(payload)
-                self._player_of[key].ask(key, Question(step, asked_us, due_us, values.decode(observation)))
+                self._player_of[key].ask(key, Question(step, asked_us, due_us, messages.decode_value(observation)))
             elif kind == ToDecider.LEAVE:
                 self._leave(key)
 

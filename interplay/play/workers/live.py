@@ -13,9 +13,8 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder
 from interplay.play.partners.driving import Driver, Driving
 from interplay.play.workers.channel import Ended, pack_event
-from interplay.play.workers.clock import EpisodeClock, TurnClock
+from interplay.play.workers.clock import EpisodeClock, Pace, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
-from interplay.play.workers.pace import Pace
 from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
 from interplay.record.rewards import counted
 

@@ -13,11 +13,11 @@ from interplay.forking import ONE_THREAD, Forked, Forker
 _BUFFER_BYTES = 1 << 20
 _LOADED = (
     "interplay.play.workers.worker",
-    "interplay.play.background.sealing",
+    "interplay.play.background.sealer",
     "interplay.play.background.drawing",
     "interplay.play.background.filming",
     "interplay.play.partners.deciding",
-    "interplay.play.partners.trying",
+    "interplay.play.partners.roster",
     "interplay.record.spaces:load_arrow",
     "cv2",  # with which agents look: loading it takes a tenth of a second, which no game that runs may wait
 )

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import OVER, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
 from interplay.study.classes import Pupil, SchoolClass
 from interplay.web.http.identity import PUPIL_COOKIE, known_participant
 from interplay.web.http.refusals import refusal

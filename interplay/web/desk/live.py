@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, HTTPException, Request, WebSocket
 from fastapi.responses import Response
 
-from interplay.play import watch_socket
+from interplay.play import player_socket
 from interplay.play.live_games import LiveGame, live_games
 from interplay.store.participants import participant_number
 from interplay.web.agents.access import require_operator
@@ -79,7 +79,7 @@ async def watch(websocket: WebSocket, number: int, seat: str) -> None:
     if play is None or not may_watch(websocket):
         await websocket.close()
         return
-    await watch_socket.serve(websocket, play.place(number, seat))
+    await player_socket.serve_watcher(websocket, play.place(number, seat))
 
 
 def _games(request: Request) -> list[LiveGame]:

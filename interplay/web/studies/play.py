@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.store import Enrolment
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
