@@ -30,8 +30,8 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
 
     Args:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
-        names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused. None where
-            there is no catalogue to ask: every name is taken.
+        names: Statistics and values of seats, known beside the catalogue's columns; any other name is refused. None where there
+            is no catalogue to ask: every name is taken.
     Raises:
         ConditionError: If it cannot be read.
         NotFoundError: If the name is unknown; the nearest is offered.
@@ -87,7 +87,6 @@ def _bad(text: str, problem: str) -> ConditionError:
 
 
 def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRow:
-    """The catalogue row of a sealed episode."""
     return EpisodeRow(
         id=episode.id,
         task=episode.task_id,
@@ -159,8 +158,6 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
 
 
 def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
-    """Makes rows of an episode's statistics."""
-
     def row(one: Measure) -> SeatStatistic:
         return SeatStatistic(
             episode_id=episode_id,
@@ -176,6 +173,5 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
 
 
 def from_measure_row(row: SeatStatistic) -> Measure:
-    """The statistic of a row, in the type of its kind."""
     value = int(row.number) if row.kind == "int" and row.number is not None else row.number
     return Measure(row.seat, row.actor, row.name, cast(Kind, row.kind), value, row.counts)

@@ -13,7 +13,7 @@ FOLDER = "clips"
 
 
 class Clip(NamedTuple):
-    """What was seen before the first action of some steps, and after each of their actions.
+    """The pictures before the first action of some steps and after each of their actions.
 
     Attributes:
         first_step, last_step: Of the episode; both count.
@@ -25,7 +25,7 @@ class Clip(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For `Archive.video_path`, as an episode's id is; no address leads there but a match's."""
+        """Name for `Archive.video_path`, used like an episode's id; only a match's address leads to it."""
         return f"{FOLDER}/{self.episode_id}-{self.first_step}-{self.last_step}"
 
 
@@ -50,7 +50,7 @@ def film(
     begin: Callable[[int], None] = lambda num_frames: None,
     advance: Callable[[int], None] | None = None,
 ) -> Path:
-    """The mp4 of an episode, or of a clip, made when missing: what judges see, so people's and agents' are drawn alike.
+    """The mp4 of an episode or of a clip, made when missing: the pictures that judges see, drawn alike for people and agents.
 
     Args:
         name: An episode's id, or a clip's name.

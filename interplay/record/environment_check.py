@@ -29,14 +29,13 @@ MAX_EPISODES = 30
 
 @dataclass(frozen=True)
 class EnvironmentCheck:
-    """What a check found.
+    """Result of a check.
 
     Attributes:
-        env: The environment.
-        verdict: `good`; or what does not work: `not replayed`, `not recorded`, or `not made` (a package is missing, the id is
+        verdict: `good`; or the part that fails: `not replayed`, `not recorded`, or `not made` (a package is missing, the id is
             one of other packages' templates).
         reason: Why, and what to do; empty where all is good.
-        num_steps, num_episodes: What was recorded.
+        num_steps, num_episodes: Recorded ones.
         num_nonfinite: Rewards that were NaN or infinite.
         left_out: Names in its infos that are not recorded.
         num_outside: Observations, as recorded, that are not in its observation space.
@@ -53,7 +52,7 @@ class EnvironmentCheck:
 
 
 class _Problem(Exception):
-    """What does not work, and why."""
+    """The part that fails, and why."""
 
     def __init__(self, verdict: Verdict, reason: str) -> None:
         super().__init__(reason)
@@ -62,7 +61,7 @@ class _Problem(Exception):
 
 
 class _Found:
-    """What has been recorded so far."""
+    """Counts of what has been recorded so far."""
 
     def __init__(self) -> None:
         self.num_steps = self.num_episodes = self.num_nonfinite = self.num_outside = 0
@@ -99,11 +98,6 @@ def check_environment(archive: Archive, task: Task, *, num_steps: int = 100, see
 
 
 def _check(archive: Archive, task: Task, num_steps: int, seed: int, found: _Found) -> None:
-    """As `check_environment`.
-
-    Raises:
-        _Problem: At the first thing that does not work.
-    """
     try:
         env = make(task)
     except Exception as error:
@@ -117,7 +111,6 @@ def _check(archive: Archive, task: Task, num_steps: int, seed: int, found: _Foun
 
 
 def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, found: _Found) -> None:
-    """Record, seal, read, verify, play again."""
     doing = "the recorder cannot start"
     try:
         recorder = archive.recorder(env.task, env, seed=seed, actor="rehearsal", actor_kind="agent")

@@ -24,7 +24,7 @@ MIN_HEIGHT = 400
 
 
 class Exporter(Protocol):
-    """Writes one episode to a path; the file appears whole or not at all. `advance` is told numbers of frames that are done."""
+    """Function that writes one episode to a path; the file appears whole or not at all. `advance` gets numbers of frames."""
 
     def __call__(self, episode: Episode, path: Path, *, advance: Callable[[int], None] | None = None) -> None: ...
 
@@ -86,7 +86,6 @@ def write_mp4(
 
 
 def _copy(episode: Episode, path: Path) -> None:
-    """The video of an episode that is nothing else."""
     if not episode.path.exists():
         raise no_video(episode)
     try:

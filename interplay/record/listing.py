@@ -1,4 +1,4 @@
-"""Pages of the catalogue: which episodes a list shows, how many there are, and what it can be filtered by."""
+"""Pages of the catalogue: the episodes of a list, how many there are, and what it can be filtered by."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ class EpisodePage:
     """One page of a list of episodes.
 
     Attributes:
-        rows: The episodes of this page.
         total: Episodes on all pages.
-        page, num_pages: Which page this is, from 1, and how many there are; at least one.
+        page, num_pages: Its number, from 1, and how many there are; at least one.
         actors: Names of everyone but people, to filter by.
         tasks: Ids of the tasks with episodes, to filter by.
     """
@@ -31,13 +30,11 @@ class EpisodePage:
 
 
 def episodes_by_task(database: Database, wanted: EpisodeQuery) -> dict[str, int]:
-    """Task id -> how many episodes of a query can be seen."""
     with database.read() as session:
         return count_by_task(session, wanted)
 
 
 def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
-    """The rows that a query asks for."""
     with database.read() as session:
         return find_episodes(session, wanted)
 
@@ -62,6 +59,5 @@ def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_p
 
 
 def is_there(database: Database, wanted: EpisodeQuery) -> bool:
-    """Whether any episode is what a query asks for."""
     with database.read() as session:
         return count_episodes(session, wanted) > 0

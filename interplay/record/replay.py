@@ -1,4 +1,4 @@
-"""Play recorded actions again: to prove a recording exact, or to go on where a dead worker stopped."""
+"""Play recorded actions again: to prove a recording exact, or to continue where a worker died."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ResumedState:
-    """Where a resumed episode stands.
+    """State of a resumed episode.
 
     Attributes:
         num_steps: Steps made so far.
-        total_rewards: Seat -> sum of its finite rewards, whoever held it.
-        own: Seat -> steps made and finite rewards earned by who sat there at the start.
-        is_own: Seat -> whether they acted last.
+        total_rewards: Seat -> sum of its finite rewards, of all owners.
+        own: Seat -> steps made and finite rewards earned by its first owner.
+        is_own: Seat -> whether the first owner acted last.
         terminated, truncated: Of the last step; when set there is nothing left to play.
-        info: What was recorded of the last info.
+        info: As recorded at the last step.
         clock_us: Time of the last step on the recorder's clock; 0 before the first.
     """
 
@@ -51,7 +51,6 @@ class ResumedState:
 
     @property
     def total_reward(self) -> float:
-        """Of the first seat."""
         return next(iter(self.total_rewards.values()))
 
 
@@ -64,11 +63,7 @@ class Resumed(NamedTuple):
 
 
 def play_again(episode: Episode) -> float:
-    """Play the recorded actions in a fresh environment.
-
-    Returns:
-        The sum of the first seat's rewards that are finite.
-    """
+    """Play the recorded actions in a fresh environment; return the sum of the first seat's rewards that are finite."""
     env = make(episode.task)
     try:
         again = RecordedEpisode(env)
@@ -102,7 +97,6 @@ def resume(archive: Archive, episode_id: str) -> Resumed:
 
 
 def _resumable(record: Journal, episode_id: str) -> pa.Table:
-    """The rows of a journal that can be gone on with."""
     table = record.table()
     if table.num_rows == 0:
         raise RecordingError(f"the journal of episode {episode_id} holds no observation; start the episode anew")

@@ -1,4 +1,4 @@
-"""What an episode earned, where rewards may be NaN or infinite: the rule is in `docs/episode-format.md` under "Rewards"."""
+"""Sums of rewards that may be NaN or infinite: the rule is in `docs/episode-format.md` under "Rewards"."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ NONFINITE_REWARDS = "nonfinite_rewards"
 
 def total_of(rewards: np.ndarray) -> float:
     """The sum of the rewards that are finite numbers; itself finite.
-
-    Args:
-        rewards: float64, shape (T,).
 
     >>> total_of(np.array([1.0, np.nan, np.inf, 2.0]))
     3.0

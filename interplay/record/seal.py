@@ -43,7 +43,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
     Raises:
         RecordingError: If the journal holds no observation, or the disk is full (then nothing is left of the target).
 
-    What cannot be read of a damaged journal is left out with all that follows; the statistic `damaged_journal` says so.
+    A damaged journal is read as far as possible; the statistic `damaged_journal` says that the rest is missing.
     """
     journal = Journal(paths)
     table = journal.table()
@@ -135,7 +135,7 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
 
 
 def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
-    """What each owner of a seat did: first who sat there at the start, then the others as they came."""
+    """Shares of the owners of a seat: first of the owner at the start, then of the others as they came."""
     names = steps.column(f"owner.{seat}")
     rewards = steps.column(f"reward.{seat}").to_numpy()
     for name in dict.fromkeys([header.owners[seat].name, *pc.unique(names).to_pylist()]):  # type: ignore[attr-defined]
@@ -145,7 +145,7 @@ def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
 
 
 def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s: float) -> dict[str, float | int | str]:
-    """Final values: the last of each info key, then what every episode has."""
+    """Final values: the last of each info key, then the values that every episode has."""
     result: dict[str, float | int | str] = {}
     for text in pc.unique(table.column("info")).to_pylist():  # type: ignore[attr-defined]
         for name in json.loads(text):
@@ -167,7 +167,6 @@ def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s
 
 
 def _plain(value: float | str) -> float | int | str:
-    """A statistic is a number or a text."""
     return int(value) if isinstance(value, bool) else value
 
 
@@ -234,12 +233,11 @@ class HashingFile:
         self._file.close()
 
     def hexdigest(self) -> str:
-        """SHA-256 of everything written."""
         return self._sha256.hexdigest()
 
 
 def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
-    """What writes the row groups of a sealed file; mark the file after each."""
+    """Writer of the row groups of a sealed file; mark the file after each."""
     return pq.ParquetWriter(
         file,
         schema,
@@ -254,7 +252,6 @@ def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, journal: Journal) -> None:
-    """Row groups of steps and their frames."""
     header = journal.header
     group_rows = GROUP_ROWS[header.frames]
     frames = None if header.frames == "replay" else _frames(journal, group_rows)

@@ -1,4 +1,4 @@
-"""`Summary`: what a data folder holds, in numbers: hours by day, the quality of people's games, and what a query gives."""
+"""`Summary`: a data folder in numbers: hours by day, the quality of people's games, and the episodes of a query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FENCE = 1.5
 
 @dataclass(frozen=True)
 class Outlier:
-    """An episode far outside of what is usual in its task."""
+    """An episode far outside of the usual values of its task."""
 
     measure: str
     task: str
@@ -52,7 +52,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Found:
-    """What a query gives.
+    """Result of a query.
 
     Attributes:
         rows: One page of it, newest first.
@@ -96,7 +96,7 @@ class Summary:
         return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
 
     def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
-        """What a query gives, with one page of it.
+        """Result of a query, with one page of it.
 
         Args:
             where: Conditions, as `Archive.episodes` takes them.
@@ -117,7 +117,7 @@ class Summary:
             )
 
     def note(self, verdicts: Sequence[Verdict]) -> None:
-        """Write down what verifying episodes has shown."""
+        """Save the verdicts on episodes."""
         now = datetime.now(UTC)
         rows = [
             EpisodeVerdict(
@@ -133,7 +133,7 @@ class Summary:
 
 
 def how_far(value: float, spread: Spread, *, low: bool = False) -> float:
-    """How far a value lies above the middle half of a spread (with `low` below it), in lengths of the middle half.
+    """Distance of a value above the middle half of a spread (with `low` below it), in lengths of the middle half.
 
     >>> how_far(80.0, Spread(9, 30, 40, 50, 60, 90)), how_far(0.0, Spread(9, 30, 40, 50, 60, 90), low=True)
     (1.0, 2.0)

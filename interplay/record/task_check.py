@@ -21,7 +21,7 @@ def try_out(task: Task) -> None:
     """Build the environment and play one step.
 
     Raises:
-        InterplayError: If it cannot be built, a key's action is none of its own, or a statistic cannot be computed in it.
+        InterplayError: If it cannot be built, a key's action is not one of its own, or a statistic cannot be computed in it.
     """
     env = make(task)
     try:
@@ -76,11 +76,7 @@ def _has_truth(space: gymnasium.Space | None, action: Any) -> bool:
 
 
 def _compare_axes(task: Task, space: gymnasium.Space) -> None:
-    """The ends of every axis of a steered map against the environment's Box.
-
-    Raises:
-        TaskError: If actions are no float32 of that shape, or an end lies outside.
-    """
+    """Compare the ends of every axis of a steered map with the environment's Box."""
     axes = task.keys.axes
     if not isinstance(space, gymnasium.spaces.Box) or space.shape != (len(axes),) or space.dtype != np.float32:
         raise TaskError(
@@ -97,11 +93,7 @@ def _compare_axes(task: Task, space: gymnasium.Space) -> None:
 
 
 def _compare_entries(task: Task, space: gymnasium.Space) -> None:
-    """Each entry of a composed map against the environment's Dict space, both ways.
-
-    Raises:
-        TaskError: At the first entry that one of them lacks or means otherwise.
-    """
+    """Compare each entry of a composed map with the environment's Dict space, both ways."""
     keys = task.keys
     if not isinstance(space, gymnasium.spaces.Dict):
         raise TaskError(

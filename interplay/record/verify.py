@@ -34,10 +34,9 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Verdict:
-    """What verifying one episode found.
+    """Result of verifying one episode.
 
     Attributes:
-        episode: Its id.
         equal: Whether the file and its replay are what was recorded.
         step: First step that differs (of the damaged part, where nothing finer can be told), or None when equal.
         reason: One sentence.
@@ -55,7 +54,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first step that differs, and how; `in_replay` if only the replay gives something else than the recording."""
+    """The first step that differs, and how; `in_replay` if only the replay differs from the recording."""
 
     step: int
     reason: str
@@ -71,8 +70,8 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     """As `verify`, for a file.
 
     Args:
-        path: A sealed file; or an mp4 that is all there is, of which the bytes are compared and nothing else can be.
-        sha256: What the catalogue knows; None when there is none, then the footer is taken on trust.
+        path: A sealed file; or the mp4 of a video only, of which the bytes are compared.
+        sha256: As in the catalogue; None where it has no hash, then the footer is taken on trust.
     """
     if path.suffix == ".mp4":
         return _verify_video(path, episode_id, sha256)
@@ -117,7 +116,6 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
 
 
 def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
-    """A video only: it is the file that was uploaded, or not."""
     if sha256 is None:
         return Verdict(episode_id, True, None, "its video was not imported, so there is nothing to compare", False)
     try:
@@ -156,7 +154,6 @@ def _damaged_group(path: Path) -> _Damage | None:
 def _first_difference(
     episode: Episode, file: pq.ParquetFile, damage: _Damage | None, replay: _Replay | None
 ) -> _Difference | None:
-    """Go through the row groups in order, beside a replay where there can be one; the replay is closed after."""
     try:
         if damage is not None and damage.group == 0 and episode.num_steps == 0:
             return _Difference(0, "the bytes of the only row group were changed")
@@ -172,7 +169,6 @@ def _compare_groups(
     damage: _Damage | None,
     replay: _Replay | None,
 ) -> _Difference | None:
-    """All row groups in order, up to the first difference."""
     start = 0
     for group in range(file.num_row_groups):
         hurt = damage is not None and damage.group == group
@@ -261,12 +257,11 @@ class _Replay:
             self._beside.close()
 
     def compared(self) -> str:
-        """What was compared where pictures cannot be."""
+        """Names of the parts compared where pictures cannot be."""
         states = f"{amount(self._num_states, 'kept state')}, " if self._num_states else ""
         return f"{states}rewards, endings and infos"
 
     def _is_in_state(self, snapshot: bytes) -> bool:
-        """Whether the world is where a recorded snapshot says it was."""
         if self._beside is None:
             self._beside = make(self._header.task)
         self._beside.restore(snapshot)
@@ -274,7 +269,7 @@ class _Replay:
         return self._beside.snapshot() == self._env.snapshot()
 
     def other_versions(self) -> str:
-        """What of the environment has another version now than when the episode was recorded."""
+        """Parts of the environment with another version now than when the episode was recorded."""
         now = self._env.versions()
         changed = [
             f"{name} {old}, now {now.get(name)}" for name, old in self._header.env_versions.items() if now.get(name) != old
@@ -282,7 +277,7 @@ class _Replay:
         return f" (recorded with {'; '.join(changed)})" if changed else ""
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
-        """What is compared, as plain values."""
+        """The columns that are compared, as plain values."""
         header = self._header
         kept = ("terminated", "truncated", "info", *(["snapshot"] if "snapshot" in table.column_names else []))
         result: dict[str, Any] = {name: table.column(name).to_pylist() for name in kept}
@@ -300,7 +295,7 @@ class _Replay:
         return result
 
     def differs(self, rows: dict[str, Any], row: int, recorded_hash: int | None, step: int) -> str | None:
-        """Compare the world before this step, then take the step and compare what it gave."""
+        """Compare the world before this step, then take the step and compare its result."""
         if self._header.view is not None:
             self._env.draw_for(self._header.view, rows["view_height"][row])
         if self.same_pictures and recorded_hash is not None:

@@ -1,4 +1,4 @@
-"""Policy `video`: frames as H.264 access units in the sealed file's `frame` column.
+"""Frame storage `video`: frames as H.264 access units in the sealed file's `frame` column.
 
 Each row group starts with a key frame and has no frames out of order, so one row group decodes alone and packet i is frame i.
 Decoding H.264 gives the same planes everywhere (the standard is bit-exact), so their hash proves a frame; the step to RGB is
@@ -25,10 +25,8 @@ CRF = 16
 
 
 def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.Array]:
-    """Encode the frames of one row group.
+    """Encode the frames of one row group, JPEGs of the journal.
 
-    Args:
-        jpegs: As the journal holds them.
     Returns:
         Access units, and the hash of each frame as it decodes again.
     """
@@ -75,7 +73,6 @@ def decode(packets: Iterable[bytes]) -> Iterator[VideoFrame]:
 
 
 def plane_hash(frame: VideoFrame) -> int:
-    """Hash of the three planes of a decoded frame."""
     return frame_hash(frame.to_ndarray())
 
 
@@ -90,7 +87,6 @@ class VideoSource:
         self._frames: list[VideoFrame] = []
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
-        """Frames as uint8 RGB."""
         for index in range(start, stop):
             group = int(np.searchsorted(self._starts, index, side="right")) - 1
             if group != self._group:

@@ -39,7 +39,7 @@ class StoreError(InterplayError):
 
 
 class AddressError(StoreError, MisuseError):
-    """No address of a database."""
+    """An invalid address of a database."""
 
 
 def check_place(place: str) -> None:
@@ -58,11 +58,7 @@ def check_place(place: str) -> None:
 
 
 class Database:
-    """Sessions over one database; safe to share between threads.
-
-    Args:
-        engine: Made by `Database.open`.
-    """
+    """Sessions over one database; safe to share between threads."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -74,7 +70,7 @@ class Database:
 
     @property
     def address(self) -> str:
-        """Where it is, password included: for processes that open it too."""
+        """Its address, password included: for processes that open it too."""
         return self.engine.url.render_as_string(hide_password=False)
 
     @classmethod
@@ -196,7 +192,7 @@ def _sqlite_begin(connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Make the tables of a new database, or bring the schema to the newest revision; does nothing when it is there."""
+    """Make the tables of a new database, or bring the schema to the newest revision."""
     with engine.connect() as connection:
         if _revision(connection) == _revisions()[-1]:
             return

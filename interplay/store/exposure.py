@@ -1,4 +1,4 @@
-"""Who was shown what a task is made of, or how others played it: a later game of theirs is no first attempt."""
+"""People who were shown a task, or how others played it: a later game of theirs is not a first attempt."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.store.participants import judge_name, participant_number
 
 
 class Exposure(NamedTuple):
-    """That somebody was shown a task."""
+    """The first time that somebody was shown a task."""
 
     participant_id: int
     task: str
@@ -32,7 +32,7 @@ def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
 
 
 def exposures(session: Session) -> list[Exposure]:
-    """Everybody who was shown a task: who asked for it, and judges, who watch others play."""
+    """Everybody who was shown a task: on request, and as a judge, who watches others play."""
     asked = session.execute(select(ShownTask.participant_id, ShownTask.task, ShownTask.shown_at))
     judged = session.execute(select(Match.judge, Match.task, func.min(Match.served_at)).group_by(Match.judge, Match.task))
     people = [(participant_number(judge), task, at) for judge, task, at in judged]
@@ -53,7 +53,7 @@ def tasks_known_to(session: Session, participant_id: int) -> set[str]:
 
 
 def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
-    """What changes when the first attempts of people at some tasks may have, or what programs recorded of them.
+    """A value that changes when people's first attempts at tasks may have changed, or what programs recorded of them.
 
     Args:
         prefix: Of the ids of the tasks.

@@ -22,7 +22,7 @@ GIVEN_NAME = (
 
 
 def is_given_name(name: str) -> bool:
-    """Whether an agent, or a program that plays or judges, may be called so: `GIVEN_NAME`.
+    """Whether `GIVEN_NAME` allows a name of an agent, or of a program that plays or judges.
 
     >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("People")
     (True, False, False, False)
@@ -46,14 +46,12 @@ def participant_by_key(session: Session, key: str) -> Participant | None:
 
 
 def participant_by_worker(session: Session, channel: str, worker: str) -> Participant | None:
-    """The participant a channel calls so, whichever study or assignment they come with."""
     return session.scalar(select(Participant).where(Participant.channel == channel, Participant.worker == worker))
 
 
 def add_participant(
     session: Session, key: str, now: datetime, *, channel: str | None = None, worker: str | None = None
 ) -> Participant:
-    """A new participant; its id is set when this returns."""
     participant = Participant(key=key, created_at=now, channel=channel, worker=worker)
     session.add(participant)
     session.flush()
@@ -61,7 +59,7 @@ def add_participant(
 
 
 def participant_number(name: str) -> int | None:
-    """The participant that matches and answers call so; None for a program, or a person of another server.
+    """The participant of this name in matches and answers; None for a program, or a person of another server.
 
     >>> participant_number("participant-7"), participant_number("ada"), participant_number("set/participant-7")
     (7, None, None)
@@ -71,7 +69,7 @@ def participant_number(name: str) -> int | None:
 
 
 def judge_name(participant_id: int) -> str:
-    """What matches and answers call a participant.
+    """Name of a participant in matches and answers.
 
     >>> judge_name(7)
     'participant-7'

@@ -1,4 +1,4 @@
-"""Who played what, for how long, and through which channel they came: one row for each owner of each seat of each episode."""
+"""Play by owner: one row for each owner of each seat of each episode, with times and recruiting channels."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from interplay.store.models import Enrolment, EpisodeRow, EpisodeSeat, Participa
 
 
 class PlayedSeat(NamedTuple):
-    """What one owner did in one seat of a recorded episode.
+    """Share of one owner in one seat of a recorded episode.
 
     Attributes:
-        episode, path: Its id, and its file relative to the data folder.
-        seat, actor, kind, participant_id: Who held which seat; `kind` is `human`, `agent` or `model`.
+        path: Its file relative to the data folder.
+        kind: `human`, `agent` or `model`.
         num_steps, duration_s, total_reward: Of the steps in which they held it; the time is by the clock of the recording.
         channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,
             and of people who opened the page by themselves.

@@ -29,7 +29,6 @@ _ONCE = {"bans": "lifted_at", "matches": "answered_at"}
 
 
 def create(connection: Connection) -> None:
-    """Make everything in an empty database."""
     Base.metadata.create_all(connection, checkfirst=False)
     is_sqlite = connection.dialect.name == "sqlite"
     for table in _KEYS:

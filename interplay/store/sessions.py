@@ -1,4 +1,4 @@
-"""Play sessions: who was given which seat, and what became of it."""
+"""Play sessions: the seat that somebody was given, and what became of it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def set_session_state(
     """Record that a session plays (`playing`) or is over (`ended`, `interrupted`).
 
     Args:
-        is_known: Whether no `episode_id` means that there is no episode; else what was noted before stays.
+        is_known: Whether no `episode_id` means that there is no episode; else the earlier one stays.
     """
     row = session.get(PlaySession, id)
     if row is None:
@@ -45,8 +45,8 @@ MOST_WAITS = 200
 
 
 def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
-    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last that is said
-    stays: after a long wait somebody may come, and who came may leave before the game begins."""
+    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last call counts:
+    after a long wait somebody may come, and leave before the game begins."""
     row = session.get(PlaySession, id)
     if row is not None:
         row.waited_s, row.came = seconds, came
@@ -54,7 +54,7 @@ def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
 
 def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]]:
     """How long players of a task waited at this hour in the last days: seconds, and whether a person came; the newest first.
-    This hour ends an hour after this one, and began an hour before it."""
+    An hour earlier or later counts as this hour."""
     found = session.execute(
         select(PlaySession.created_at, PlaySession.waited_s, PlaySession.came)
         .where(
@@ -74,5 +74,5 @@ def _is_near(at: datetime, now: datetime) -> bool:
 
 
 def open_sessions(session: Session) -> list[PlaySession]:
-    """Those that are not over: of the server that runs, or left by one that was killed."""
+    """Sessions that are not over: of the server that runs, or left by one that was killed."""
     return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()

@@ -1,4 +1,4 @@
-"""Videos that came from elsewhere, and answers that were given elsewhere."""
+"""Videos and answers that came from elsewhere."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, 
 
 
 def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
-    """Task id -> `Task.to_json()` of the version that came last."""
+    """Task id -> `Task.to_json()` of its newest version."""
     query = select(TaskRow.task, TaskRow.definition).order_by(TaskRow.created_at, TaskRow.content_hash)
     return dict(session.execute(query).all())
 
@@ -50,7 +50,7 @@ def uploaded_files(session: Session) -> dict[str, str]:
 
 
 def episodes_of_agent(session: Session, agent: str, tasks: Iterable[str] | None = None) -> Sequence[EpisodeRow]:
-    """What carries an agent's name, recorded or uploaded, in some tasks or all."""
+    """Episodes that carry an agent's name, recorded or uploaded, in some tasks or all."""
     query = select(EpisodeRow).where(EpisodeRow.actor == agent).order_by(EpisodeRow.task, EpisodeRow.seed, EpisodeRow.id)
     return session.scalars(query if tasks is None else query.where(EpisodeRow.task.in_(list(tasks)))).all()
 

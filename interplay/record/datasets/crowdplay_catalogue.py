@@ -28,13 +28,11 @@ class Published:
     """One episode of the database.
 
     Attributes:
-        id: Of the episode, which its file is called by.
-        path: The file; None where it is not there.
-        task: Id of its task.
-        game: What was played, `space_invaders`; empty where the database does not say.
+        path: The file; None where it is missing.
+        game: Name of the game, `space_invaders`; empty where the database does not say.
         kind: Of the task: `plain`, `left`, `cooperative`.
         people: Agent's key -> pseudonym of the person.
-        created_at: When it began; None where that is not said.
+        created_at: None where that is not said.
     """
 
     id: str
@@ -84,7 +82,7 @@ def episodes_in(folder: Path) -> list[Published]:
 
 
 def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Id -> what a table of keywords says of it; a value that is refused is not said."""
+    """Id -> contents of a table of keywords; a value that is refused is left out."""
     marks = ",".join("?" * len(keys))
     query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}
@@ -96,7 +94,6 @@ def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[
 
 
 def _file_of(folder: Path, name: str) -> Path | None:
-    """Where an episode lies; an id is no path."""
     if not _ID.fullmatch(name):
         return None
     return next((path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)

@@ -68,20 +68,18 @@ EPISODE_COLUMNS = {
 
 
 def _kind(space: gymnasium.Space) -> pa.DataType:
-    """A number, or a list of as many numbers as a value has."""
     kind = pa.from_numpy_dtype(dtype_of(space))
     size = len(names_of(space))
     return kind if size == 1 else pa.list_(kind, size)
 
 
 def steps_schema(description: Description) -> pa.Schema:
-    """Of the files of `steps`; it tells `datasets` which column is a picture."""
+    """Schema of the files of `steps`; it tells `datasets` which column is a picture."""
     told = {"info": {"features": {IMAGE: {"_type": "Image"}}}} if description.pictures != "none" else {}
     return pa.schema([(name, kind) for name, kind, _ in step_columns(description)], {b"huggingface": json.dumps(told).encode()})
 
 
 def meanings(description: Description) -> str:
-    """The columns as tables in Markdown."""
     lines = [
         "## Columns",
         "",
@@ -111,9 +109,9 @@ def export(
 
     Args:
         pictures: As `images`, or `none`.
-        release: What the card says of consent and licence.
+        release: Consent and licence, for the card.
     Raises:
-        ExportError: If they make no data set, or one is there already; nothing is written then.
+        ExportError: If they make no data set, or one exists already; nothing is written then.
         RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
     """
     if pictures == "video":
@@ -149,7 +147,6 @@ def export(
 
 
 def _table(episode: Episode, description: Description, rows: Rows, pictures: Sequence[bytes], schema: pa.Schema) -> pa.Table:
-    """The T + 1 rows of an episode."""
     count, steps = rows.num_steps + 1, episode.steps()
     values: dict[str, Any] = {
         "episode": [episode.id] * count,
@@ -176,11 +173,7 @@ def _table(episode: Episode, description: Description, rows: Rows, pictures: Seq
 
 
 class _DataSet:
-    """One data set.
-
-    Raises:
-        RecordingError: If it cannot be read.
-    """
+    """One data set; `RecordingError` if it cannot be read."""
 
     def __init__(self, folder: Path) -> None:
         self._description = Description.read(folder / OURS)
@@ -189,7 +182,7 @@ class _DataSet:
 
     @functools.cached_property
     def _where(self) -> dict[str, list[tuple[Path, int]]]:
-        """Episode -> the row groups that hold it: file and number."""
+        """Episode -> file and number of each row group that holds it."""
         found: dict[str, list[tuple[Path, int]]] = {}
         for path in self._files:
             with pq.ParquetFile(path) as file:

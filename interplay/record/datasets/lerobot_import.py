@@ -23,11 +23,7 @@ from interplay.record.exchange.rows import Description, Rows, brought
 
 
 class _DataSet:
-    """One data set.
-
-    Raises:
-        RecordingError: If it cannot be read.
-    """
+    """One data set; `RecordingError` if it cannot be read."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -69,7 +65,6 @@ class _DataSet:
         )
 
     def _pictures(self, table: pa.Table, where: np.ndarray, said: dict[str, Any]) -> Iterator[Frame]:
-        """The T + 1 pictures of an episode."""
         description = self._description
         if description.pictures == "images":
             for row in where.tolist():

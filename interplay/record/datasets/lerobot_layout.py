@@ -1,4 +1,4 @@
-"""LeRobot's layout, version 3.0: where files lie, and what `meta/info.json` says of their columns.
+"""LeRobot's layout, version 3.0: paths of files, and the columns in `meta/info.json`.
 
 The facts are those of `LeRobotDataset` v3.0 (github.com/huggingface/lerobot): chunks of 1,000 files, several episodes a file,
 and for each episode the file and the place in it.
@@ -40,7 +40,6 @@ def place(root: Path, template: str, number: int, **names: str) -> Path:
 
 
 def whole_fps(description: Description) -> int:
-    """Frames a second as a whole number, as LeRobot has it."""
     return max(1, round(description.task.frame_rate_hz))
 
 
@@ -92,7 +91,7 @@ def _scalar(dtype: str) -> dict[str, Any]:
 
 
 def column_type(feature: dict[str, Any]) -> pa.DataType | None:
-    """The Arrow type of a column; None for pictures in a video, which have none."""
+    """The Arrow type of a column; None for pictures in a video."""
     if feature["dtype"] == "video":
         return None
     if feature["dtype"] == "image":
@@ -103,6 +102,5 @@ def column_type(feature: dict[str, Any]) -> pa.DataType | None:
 
 
 def schema(description: Description) -> pa.Schema:
-    """Of the files in `data/`."""
     kinds = {name: column_type(feature) for name, feature in features(description).items()}
     return pa.schema([(name, kind) for name, kind in kinds.items() if kind is not None])

@@ -58,7 +58,7 @@ class VideoFile:
         self.num_frames += 1
 
     def size_bytes(self) -> int:
-        """What is in the file so far; there is none before the encoder gives its first picture away."""
+        """Size of the file so far; 0 before the encoder writes its first picture."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ def read(path: Path, start_s: float, count: int, fps: int, height: int, width: i
     """Pictures of a video from a time on, cut to a size.
 
     Raises:
-        RecordingError: If they are not there.
+        RecordingError: If they are missing.
     """
     import av
     from av.error import FFmpegError

@@ -13,7 +13,7 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Release:
-    """What a card says about the release.
+    """Facts of the release on a card.
 
     Attributes:
         license: As the Hugging Face Hub names it, such as `cc-by-4.0`; `unknown` where nothing is said.
@@ -41,7 +41,7 @@ def write_card(
 
     Args:
         files: Configuration -> the pattern of its files; the first is the default one.
-        columns: What the columns mean, as Markdown.
+        columns: Meaning of the columns, as Markdown.
     """
     task = description.task
     quoted = json.dumps(f"{task.title} ({task.id})")  # YAML reads JSON's texts

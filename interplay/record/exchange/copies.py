@@ -1,6 +1,6 @@
-"""Sealed episodes as others get them: people under pseudonyms. An episode without people is given as it is.
+"""Sealed episodes for others: people under pseudonyms. An episode without people is given as it is.
 
-Copies are made once and kept in `released/` of the data folder, so that a download goes on with the same bytes.
+Copies are made once and kept in `released/` of the data folder, so that a download continues with the same bytes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HIDDEN = ("participant_id", "session_id")
 
 
 class Copy(NamedTuple):
-    """A file for others: where it is, its hash and size."""
+    """A file for others."""
 
     path: Path
     sha256: str
@@ -37,7 +37,7 @@ class Copy(NamedTuple):
 
 
 def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
-    """The file of an episode for others; made if it is not there.
+    """The file of an episode for others, made when missing.
 
     Raises:
         RecordingError: If the episode cannot be read, or the copy cannot be written.
@@ -63,7 +63,7 @@ def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
 
 
 def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
-    """The same file with other names: steps, pictures and hashes are as they were."""
+    """Write the same file with other names: steps, pictures and hashes are as they were."""
     with pq.ParquetFile(episode.path) as source, replacing(path) as part:
         schema = source.schema_arrow.remove_metadata()
         told = json.loads((source.metadata.metadata or {})[METADATA_KEY])

@@ -30,11 +30,10 @@ def column_of(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 class ParquetShards:
-    """Writes tables to numbered files; a table is never cut, a file that is large enough is followed by a new one.
+    """Tables in numbered files; a table is never cut, and a new file begins when the last one has `most_bytes`.
 
     Args:
         place: Number of a file -> its path.
-        most_bytes: From which size on a new file begins.
     """
 
     def __init__(self, place: Callable[[int], Path], schema: pa.Schema, most_bytes: int) -> None:
@@ -76,7 +75,7 @@ def from_png(data: bytes, palette: np.ndarray | None, height: int, width: int) -
 
     Args:
         palette: uint8, shape (256, 3): of which its colours are indices; None for RGB.
-        height, width: Which it must have; of another one nothing is unpacked.
+        height, width: Required size; a picture of another size is not unpacked.
     Raises:
         RecordingError: If it is no such picture.
     """

@@ -25,7 +25,7 @@ class Pseudonyms:
         self._key = key
 
     def __call__(self, judge: str) -> str:
-        """What to call a judge.
+        """Pseudonym of a judge.
 
         >>> Pseudonyms(b"secret")("bedd/A1B2") == Pseudonyms(b"secret")("bedd/A1B2") != Pseudonyms(b"other")("bedd/A1B2")
         True
@@ -33,7 +33,7 @@ class Pseudonyms:
         return f"judge-{self._digest(judge)}"
 
     def player(self, name: str, kind: str = "human") -> str:
-        """What to call whoever acted: a participant gets a pseudonym, everybody else is called as they are.
+        """Pseudonym of a participant who played; names of all others stay as they are.
 
         A person who plays and judges has the same digits in both.
 
@@ -49,7 +49,7 @@ class Pseudonyms:
 
 
 def open_pseudonyms(root: Path) -> Pseudonyms:
-    """Those of a data folder; its key is made when missing.
+    """Pseudonyms of a data folder; their key is made when missing.
 
     Raises:
         InterplayError: If the key cannot be read or made.

@@ -1,4 +1,4 @@
-"""What a server gives to others: a list of the episodes that may be released, their files, and all of them in one zip."""
+"""Episodes for other servers and people: a list of those that may be released, their files, and all of them in one zip."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Offered(NamedTuple):
 
 
 class OfferedPage(NamedTuple):
-    """A page of a list: its episodes, how many there are, how many stay, and where the next page begins."""
+    """A page of a list: its episodes, how many there are, how many are withheld, and the offset of the next page."""
 
     episodes: list[Offered]
     num_episodes: int
@@ -59,18 +59,14 @@ class Publishing:
         )
 
     def file(self, episode_id: str) -> Copy:
-        """The file of one episode.
-
-        Raises:
-            NotFoundError: If there is none, or it may not be released.
-        """
+        """The file of one episode; `NotFoundError` if it does not exist or may not be released."""
         found = self._archive.released(ids=[episode_id])
         if not found.episodes:
             raise NotFoundError(f"episode {episode_id} may not be released: somebody in it did not agree, or it has no file")
         return copy_of(self._archive, found.episodes[0], open_pseudonyms(self._archive.root))
 
     def zipped(self, task: str | None, where: Sequence[str], query: str | None = None) -> Iterator[bytes]:
-        """A zip of every file that fits, and `episodes.json` with what is known of each; made while it is read.
+        """A zip of every file that fits, and `episodes.json` with the facts of each; made while it is read.
 
         Raises:
             RecordingError, NotFoundError: If a condition cannot be read; before the first byte.
@@ -104,7 +100,7 @@ class Publishing:
 
 
 class _Sink(io.RawIOBase):
-    """What a zip is written to; each piece is taken once."""
+    """Target of a zip; each piece is taken once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -118,6 +114,5 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        """What was written since the last time."""
         piece, self._waiting = bytes(self._waiting), bytearray()
         return piece

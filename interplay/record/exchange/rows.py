@@ -1,6 +1,6 @@
 """One walk over an episode for formats with a row a step: numbers, owners, hashes and pictures; and the way back.
 
-What a format's own columns cannot say (the task, spaces, the palette) is a document beside them, `Description`.
+A document beside the columns, `Description`, has the task, the spaces and the palette.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_PIXELS = 8192
 
 @dataclass(frozen=True)
 class Description:
-    """What all episodes of a data set have in common.
+    """Facts that all episodes of a data set share.
 
     Attributes:
         action_spaces: Seat -> space.
@@ -149,10 +149,10 @@ class Rows:
         actions: Seat -> numbers, shape (T, size).
         rewards: Seat -> float64, shape (T,).
         terminated, truncated: bool, shape (T,).
-        owners: Seat -> T names of who acted, people's as pseudonyms.
-        observations: What the environment returned, shape (T + 1, size), or None.
+        owners: Seat -> T names, people's as pseudonyms.
+        observations: As the environment returned them, shape (T + 1, size), or None.
         frame_hashes: int64, shape (T + 1,): of each picture that agents see; `NO_HASH` where nobody drew it.
-        facts: What is known of the whole episode, JSON values.
+        facts: Facts of the whole episode, JSON values.
     """
 
     actions: Mapping[str, np.ndarray]
@@ -217,7 +217,7 @@ def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
 
 
 def facts_of(episode: Episode, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    """What is known of a whole episode, as JSON values, without people's names."""
+    """Facts of a whole episode, as JSON values, without people's names."""
     return {
         "episode": episode.id,
         "task": episode.task_id,
@@ -252,9 +252,9 @@ def brought(
 
     Args:
         pictures: Reads its T + 1 pictures; None where it has none.
-        are_exact: Whether these are the pictures that were seen; a video's are not quite.
+        are_exact: Whether these are exactly the pictures that were seen; a video's are not.
     Raises:
-        RecordingError: If its rows are not as the description says.
+        RecordingError: If its rows do not fit the description.
     """
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
@@ -301,7 +301,6 @@ def _is_indexed(description: Description, are_exact: bool) -> bool:
 
 
 def _steps(description: Description, rows: Rows) -> Iterator[Taken]:
-    """The steps of all seats, by the names that people have here."""
     names, seats = _names(rows), description.task.seats
     for step in range(rows.num_steps):
         yield Taken(
@@ -322,7 +321,6 @@ def _names(rows: Rows) -> dict[str, str]:
 
 
 def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None) -> list[Any]:
-    """Pictures as observations; the same of all seats."""
     if pictures is None:
         raise RecordingError(
             f"episode {name} cannot be played again, and the data set holds neither its pictures nor its observations\n"
@@ -332,7 +330,7 @@ def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None)
 
 
 def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
-    """Compares the picture of a replay by its hash, and what the world returned where the data set has it."""
+    """Function that compares the picture of a replay by its hash, and what the world returned where the data set has it."""
 
     def look(env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
         wanted = int(rows.frame_hashes[step])

@@ -1,4 +1,4 @@
-"""Segments of games: those of a study, what was asked about them, and the reward that says what is asked next."""
+"""Segments of games: those of a study, the answers about them, and the reward that chooses the next pair."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ class SegmentRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What it is called in a guide's sums: the same in every version of a study."""
+        """Name in a guide's sums: the same in every version of a study."""
         return f"{self.episode_id}:{self.first_step}:{self.last_step}"
 
 
 class Guide(NamedTuple):
-    """The reward that says what is asked next; `id` changes when there is another one."""
+    """The reward that chooses the next pair; `id` changes when there is another one."""
 
     id: int
     reward: str
 
 
 class SegmentAnswer(NamedTuple):
-    """An answer about two segments, what it is about, and whose play, empty in a task of one seat."""
+    """An answer about two segments, and whose play it is about; empty in a task of one seat."""
 
     outcome: str
     left: SegmentRow
@@ -98,7 +98,7 @@ def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
 
 
 def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[CandidateRow]:
-    """Episodes of some entrants of a task that may be judged, on whichever seeds: a row for each seat they held."""
+    """Episodes of some entrants of a task that may be judged, on all seeds: a row for each seat they held."""
     return [row for row in candidates_of(session, task) if row.agent in entrants]
 
 
@@ -138,7 +138,7 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Pairs of segments that somebody has answered about in a study, or has before them; models and banned judges left out."""
+    """Pairs of segments that somebody has answered about in a study, or has open; models and banned judges left out."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 
@@ -156,7 +156,7 @@ def num_segment_answers(session: Session, study: str) -> int:
 def segment_answers(
     session: Session, study: str, *, judges: Literal["people", "models", "all"] = "people"
 ) -> Iterator[SegmentAnswer]:
-    """The answers about segments of a study that count, in the order of the log; those of who could not tell are left out."""
+    """The answers about segments of a study that count, in the order of the log, without those of judges who could not tell."""
     known = {row.id: row for row in segments_of_study(session, study)}
     query = (
         select(Answer.outcome, Match.left_segment_id, Match.right_segment_id, Match.seat)
@@ -177,7 +177,7 @@ def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], n
 
 
 def newest_guide(session: Session, study: str) -> Guide | None:
-    """The reward that says what is asked next in a study; None before one was learned."""
+    """The reward that chooses the next pair in a study; None before one was learned."""
     row = session.connection().execute(_NEWEST_GUIDE, {"study": study}).first()
     return None if row is None else Guide(*row)
 

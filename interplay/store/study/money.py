@@ -30,11 +30,7 @@ def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEve
 
 
 def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
-    """Enter an address, once; and note that this visit has entered, not with which address.
-
-    Returns:
-        False if the visit has entered before; then nothing is written.
-    """
+    """Enter an address, once; and note that this visit has entered, not with which address. False if it has entered before."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.has_entered_raffle:
         return False

@@ -1,4 +1,4 @@
-"""Studies in numbers: who takes part, how far people get, what visits reach, and the money. The database adds up."""
+"""Studies in numbers: their people, how far these get, what visits reach, and the money. The database adds up."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class PersonRow(NamedTuple):
         quiz: Best share of right boxes; None without an attempt.
         answers: Given in the study, in all visits of this person.
         version: Hash of the study that the person agreed to.
-        due_cents: What the ledger says that it has earned or won.
-        sent_cents: What was sent for it.
+        due_cents: Earned or won, by the ledger.
+        sent_cents: Sent for it.
         reward: State of the payment of the reward, as in `PayEvent`; empty before it is sent.
-        owed_cents: What is still to be sent; `study.overview` says it.
+        owed_cents: Still to be sent; set by `study.overview`.
     """
 
     enrolment: str
@@ -76,11 +76,7 @@ class Funnel(NamedTuple):
 
 
 class MoneyRow(NamedTuple):
-    """A part of the ledger added up: the newest state of each request counts.
-
-    Attributes:
-        kind, state: As in `PayEvent`.
-    """
+    """A part of the ledger added up: the newest state of each request counts. `kind` and `state` are those of `PayEvent`."""
 
     study: str
     channel: str
@@ -106,7 +102,6 @@ def count_people(session: Session, study: str, outcome: str | None = None) -> in
 
 
 def people(session: Session, study: str, *, outcome: str | None = None, limit: int, offset: int) -> list[PersonRow]:
-    """A page of the visits of a study, the newest first."""
     page = (
         select(Enrolment)
         .where(*_in(study, outcome))
@@ -216,7 +211,6 @@ def money(session: Session, study: str | None = None) -> list[MoneyRow]:
 
 
 def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRewards]:
-    """Finished visits whose reward is still to be sent."""
     is_unsent = _is_unsent(literal("reward:") + Enrolment.id)
     parts = (Enrolment.study, Enrolment.channel, Enrolment.study_hash, Enrolment.variant)
     query = select(*parts, func.count()).where(Enrolment.outcome == "done", is_unsent).group_by(*parts).order_by(*parts)
@@ -296,7 +290,7 @@ def _of_visits(study: str, statistic: str) -> Any:
 
 
 def _games() -> Subquery:
-    """The games of visits, one line for each seat: who left it and came back to it has two sessions, and one game."""
+    """The games of visits, one line for each seat: a player who left it and came back has two sessions, and one game."""
     seat = func.coalesce(PlaySession.seat, "player")
     parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
     query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))
