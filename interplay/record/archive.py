@@ -64,9 +64,8 @@ class Repair:
     """Outcome of `Archive.repair`.
 
     Attributes:
-        sealed: Episodes made from abandoned journals.
+        sealed, catalogued: Episodes made from abandoned journals, and those whose sealed files were entered into the catalogue.
         empty: Ids of episodes that ended before their first step: their journals are removed.
-        catalogued: Sealed files entered into the catalogue.
         set_aside: Episode id -> why its journal was renamed: no step in it can be read.
         failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
         missing: Ids in the catalogue whose file is gone.
@@ -90,12 +89,8 @@ class Released(NamedTuple):
 
 
 class Archive:
-    """Episodes on disk and their catalogue; safe to share between threads.
-
-    Attributes:
-        root: The data folder: `journal/`, `episodes/`, `media/`, `models/`.
-        statistics: Computed in every episode that is recorded here, beside those of its world and its task.
-    """
+    """Episodes on disk and their catalogue; safe to share between threads. `statistics` are computed in every episode that is
+    recorded here, beside those of its world and its task."""
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
@@ -107,7 +102,6 @@ class Archive:
         return together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics, self.statistics)
 
     def collected(self, task: Task) -> list[Statistic]:
-        """The same, as pages and reports name them."""
         return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).statistics
 
     def episodes(
@@ -192,16 +186,11 @@ class Archive:
             return queries.task_ids(session)
 
     def knows(self, task: Task) -> bool:
-        """Whether something was recorded or judged under this version of a task."""
         with self.database.read() as session:
             return bool(task_definitions(session, [task.content_hash]))
 
     def get(self, episode_id: str) -> Episode:
-        """One episode by id, recorded here or a video only.
-
-        Raises:
-            NotFoundError: With the nearest id of the same day.
-        """
+        """One episode by id, recorded here or a video only; `NotFoundError` with the nearest id of the same day."""
         with self.database.read() as session:
             row = queries.get_episode(session, episode_id)
             if row is None:
@@ -383,7 +372,6 @@ class Archive:
         return rows
 
     def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
-        """Keep statistics of an episode in the catalogue, in place of those of the same names."""
         with self.database.write() as session:
             queries.save_measures(session, episode_id, map(catalogue.to_measure_row(episode_id), measures))
 
@@ -457,7 +445,6 @@ class Archive:
 
 
 def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
-    """Conditions as people write them, checked against the names that the catalogue knows."""
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
     return [catalogue.parse_condition(text, names) for text in where]
 

@@ -52,8 +52,6 @@ class EnvironmentCheck:
 
 
 class _Problem(Exception):
-    """The part that fails, and why."""
-
     def __init__(self, verdict: Verdict, reason: str) -> None:
         super().__init__(reason)
         self.verdict: Verdict = verdict
@@ -61,8 +59,6 @@ class _Problem(Exception):
 
 
 class _Found:
-    """Counts of what has been recorded so far."""
-
     def __init__(self) -> None:
         self.num_steps = self.num_episodes = self.num_nonfinite = self.num_outside = 0
         self.left_out: set[str] = set()
@@ -178,7 +174,6 @@ _NOT_DETERMINISTIC = (
 
 
 def _look_at(env: PlayableEnv, info: Any, found: _Found) -> None:
-    """Note what is not recorded of an info."""
     if type(env).info_to_record is PlayableEnv.info_to_record and isinstance(info, Mapping):
         named = {str(name) for name, value in info.items() if value is not None}
         found.left_out |= named - env.info_to_record(dict(info)).keys()

@@ -75,10 +75,9 @@ class Frames(Sequence[Frame]):
             yield Frame(pixels, self._palette)
 
     def stack(self, index: int, n: int = 4) -> np.ndarray:
-        """The n frames up to and including `index`, oldest first; before the start the first frame is repeated.
+        """The n frames up to and including `index`, oldest first, uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
 
-        Returns:
-            uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
+        Before the start the first frame is repeated.
         """
         first = max(0, index - n + 1)
         pictures = [frame.pixels for frame in self.range(first, index + 1)]
@@ -114,12 +113,9 @@ STEPS_AT_ONCE = 50
 
 
 class ReplaySource:
-    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn.
+    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn, by `draw`.
 
     It takes snapshots on its way where the recording has none nearby, so that going back is quick.
-
-    Args:
-        draw: Tells the world how to draw the picture of a step; None for worlds that draw one kind.
     """
 
     def __init__(
@@ -163,7 +159,6 @@ class ReplaySource:
             yield self._position
 
     def view(self) -> np.ndarray:
-        """The pixels of the frame that was approached last."""
         if self._draw is not None and self._position is not None:
             self._draw(self._env, self._position)
         return self._env.view().pixels
@@ -185,11 +180,7 @@ class ReplaySource:
         return scene.scene(fresh, turned=False), fresh
 
     def land(self) -> Iterator[bytes]:
-        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`.
-
-        Raises:
-            RecordingError: If browsers cannot draw this world again.
-        """
+        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`."""
         for _ in self.approach(self._position or 0):
             pass
         is_empty = True

@@ -80,7 +80,6 @@ def task_of_spec(
 
 
 def is_of(task: Task, spec: GymnasiumSpec) -> bool:
-    """Whether a task is played in the environment of this spec, made with the same arguments."""
     if task.env.backend != "gym" or task.env.name.rpartition(":")[2] != spec.id or spec.id not in gymnasium.registry:
         return False
     return {**gymnasium.registry[spec.id].kwargs, **task.env.options.get("kwargs", {})} == _kwargs(spec)
@@ -105,7 +104,6 @@ def why_not_replayed(spec: GymnasiumSpec | None) -> str:
 
 
 def _kwargs(spec: GymnasiumSpec) -> dict[str, Any]:
-    """Arguments that the environment was made with, except the kind of picture."""
     return {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
 
 

@@ -58,13 +58,8 @@ class End(NamedTuple):
 
 
 class JournalWriter:
-    """Appends batches to one segment.
-
-    Args:
-        path: The segment; must not exist.
-    Raises:
-        RecordingError: When the disk is full or the file cannot be written; the batches before stay readable.
-    """
+    """Appends batches to one new segment. When the disk is full or the file cannot be written (`RecordingError`), the batches
+    before stay readable."""
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
@@ -123,7 +118,6 @@ class JournalWriter:
             raise RecordingError(f"{self.path} is closed; this recorder has finished or failed before")
 
     def _append(self, data: bytes) -> None:
-        """Write all of this, or leave the file as it was."""
         try:
             done = 0
             while done < len(data):
@@ -234,7 +228,6 @@ class Segment:
         return bytes(taken)
 
     def _message(self) -> bytes:
-        """The next message; nothing after the last that is right."""
         assert self._file is not None
         prefix = self._file.read(8)
         size = int.from_bytes(prefix[4:], "little")
@@ -253,7 +246,6 @@ class Segment:
 
 
 def _is_of_before(file: BinaryIO) -> bool:
-    """Whether a file is a stream of Arrow in which no message has a checksum."""
     if file.read(4) != _CONTINUES or _MARK in file.read(1 << 16):
         return False
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -296,7 +288,6 @@ def episode_of(path: Path) -> str:
 
 
 def is_live(path: Path) -> bool:
-    """Whether a running process holds this segment open for writing."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -309,11 +300,8 @@ def is_live(path: Path) -> bool:
 
 @contextmanager
 def claim(paths: Sequence[Path]) -> Iterator[None]:
-    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile.
-
-    Raises:
-        RecordingError: If a running process holds one.
-    """
+    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile; `RecordingError` if a running
+    process holds one."""
     with ExitStack() as stack:
         for path in paths:
             file = stack.enter_context(path.open("rb"))
@@ -395,10 +383,7 @@ def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
 
 
 class Journal:
-    """All segments of one episode, read as one.
-
-    Args:
-        paths: Segments, oldest first.
+    """All segments of one episode, oldest first, read as one.
 
     Attributes:
         end: The end marker, once all batches have been read; None if something before it is damaged.
@@ -422,7 +407,6 @@ class Journal:
 
     @property
     def next_path(self) -> Path:
-        """The next segment, for a recorder that continues the episode."""
         return self.paths[-1].with_name(f"{self.header.episode}.{int(self.paths[-1].name.split('.')[-2]) + 1}.arrows")
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -457,15 +441,12 @@ class Journal:
 
 
 def write_end(paths: Sequence[Path], outcome: str) -> str:
-    """Add the end marker that a killed writer could not, as a segment of its own. Hold their locks: `claim`.
+    """Add the end marker that a killed writer could not, as a segment of its own; `claim` the segments (oldest first) before.
 
     Args:
-        paths: Segments of an episode of which something was recorded, oldest first.
         outcome: Reason, where neither an end marker nor the world's last step tells it.
     Returns:
         The reason of the end.
-    Raises:
-        RecordingError: If the disk is full, or the first segment cannot be read.
     """
     journal = Journal(paths)
     rows = journal.table(["terminated", "truncated"])

@@ -47,7 +47,6 @@ def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = (
 
 
 def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_page: int) -> EpisodePage:
-    """One page of the episodes that a query asks for; the last one if there are not so many."""
     with database.read() as session:
         total = count_episodes(session, wanted)
         num_pages = max(1, math.ceil(total / rows_per_page))

@@ -27,14 +27,8 @@ class Change(NamedTuple):
 
 
 class PictureChanges:
-    """Finds where each picture differs from the one before.
-
-    Args:
-        height, width: Of the pictures. The first one is compared with index 0 everywhere.
-
-    Attributes:
-        last: The last picture, uint8, shape (H, W).
-    """
+    """Finds where each picture, uint8, shape (H, W), differs from the one before; the first one is compared with index 0
+    everywhere."""
 
     def __init__(self, height: int, width: int) -> None:
         self.last = np.zeros((height, width), np.uint8)
@@ -42,7 +36,6 @@ class PictureChanges:
         self._last = self.last.reshape(-1).view(self._word)
 
     def take(self, pixels: np.ndarray) -> Change:
-        """Take the next picture: uint8, shape (H, W)."""
         words = np.frombuffer(pixels if pixels.flags.c_contiguous else np.ascontiguousarray(pixels), self._word)
         last = self._last
         places = (words != last).nonzero()[0]
@@ -52,7 +45,6 @@ class PictureChanges:
         return Change(places, now, bits)
 
     def follow(self, change: Change) -> None:
-        """Take the next picture by its difference."""
         self._last[change.places] = change.now
 
 
@@ -98,11 +90,8 @@ def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
 
 
 def unpacked(block: bytes, picture: np.ndarray) -> Iterator[np.ndarray]:
-    """The pictures of a batch, each valid until the next one.
-
-    Args:
-        picture: The last one of the batch before, uint8, shape (num_pixels,), which becomes each of these.
-    """
+    """The pictures of a batch, each valid until the next one: `picture`, uint8, shape (num_pixels,), which is the last one of
+    the batch before, becomes each of them."""
     words = picture.view(word := _word(picture.size))
     start, size = 0, words.itemsize
     while start < len(block):

@@ -97,7 +97,6 @@ def _read(limits: Limits, arguments: list[str], **source: Any) -> Any:
 
 
 def _value(found: dict[str, Any], tag: str, content: memoryview) -> Any:
-    """An object of the JSON; with the tag, a value that JSON does not have."""
     entry = found.get(tag)
     if entry is None:
         return found

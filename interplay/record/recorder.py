@@ -343,7 +343,6 @@ class Recorder:
             return {}
 
     def abandon(self) -> None:
-        """Close the file without an end marker or another write, as a crash would."""
         self._rows.clear()
         if self._writer is not None:
             self._writer.close()

@@ -63,7 +63,6 @@ class Resumed(NamedTuple):
 
 
 def play_again(episode: Episode) -> float:
-    """Play the recorded actions in a fresh environment; return the sum of the first seat's rewards that are finite."""
     env = make(episode.task)
     try:
         again = RecordedEpisode(env)
@@ -109,7 +108,6 @@ def _resumable(record: Journal, episode_id: str) -> pa.Table:
 
 
 def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableEnv) -> Resumed:
-    """Bring a fresh world to the journal's last step."""
     header = record.header
     episode_id = header.episode
     num_steps = table.num_rows - 1

@@ -33,11 +33,8 @@ play would feel: sealing is what their server does beside."""
 
 
 def seal(paths: list[Path], target: Path) -> Episode:
-    """Write the sealed file of a journal; the journal stays.
+    """Write the sealed file of a journal (its segments, oldest first); the journal stays.
 
-    Args:
-        paths: Its segments, oldest first.
-        target: The Parquet file to make; its folder exists.
     Returns:
         The episode, with `sha256` and `size_bytes` set.
     Raises:
@@ -135,7 +132,6 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
 
 
 def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
-    """Shares of the owners of a seat: first of the owner at the start, then of the others as they came."""
     names = steps.column(f"owner.{seat}")
     rewards = steps.column(f"reward.{seat}").to_numpy()
     for name in dict.fromkeys([header.owners[seat].name, *pc.unique(names).to_pylist()]):  # type: ignore[attr-defined]
@@ -145,7 +141,6 @@ def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
 
 
 def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s: float) -> dict[str, float | int | str]:
-    """Final values: the last of each info key, then the values that every episode has."""
     result: dict[str, float | int | str] = {}
     for text in pc.unique(table.column("info")).to_pylist():  # type: ignore[attr-defined]
         for name in json.loads(text):
@@ -225,7 +220,6 @@ class HashingFile:
         self._file.flush()
 
     def mark(self) -> None:
-        """Note where a row group ended and the digest of its bytes."""
         self.marks.append((self._size, self._since_mark.hexdigest()))
         self._since_mark.reset()
 
@@ -271,7 +265,6 @@ def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows:
 
 
 def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]:
-    """Cut a stream of arrays into runs of `size`."""
     waiting: list[pa.Array] = []
     count = 0
     for array in arrays:

@@ -91,11 +91,7 @@ class Episode:
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
-        """Open a sealed file without a catalogue.
-
-        Raises:
-            RecordingError: If it is missing, empty, cut off or no episode.
-        """
+        """Open a sealed file without a catalogue."""
         file = Path(path)
         parquet = _open(file)
         metadata = _metadata(parquet, file)
@@ -107,7 +103,6 @@ class Episode:
         return cls(**document, path=file)
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON values, without where the file lies."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
         return facts | {
             "created_at": self.created_at.isoformat(),
@@ -141,12 +136,10 @@ class Episode:
 
     @cached_property
     def header(self) -> Header:
-        """Facts that were known when it started: task, versions, seats, palette, spaces."""
         return Header.from_json(_metadata(self._file, self.path)["header"])
 
     @property
     def task(self) -> Task:
-        """The task as it was when this was recorded or uploaded."""
         return self.header.task if self.uploaded_task is None else self.uploaded_task
 
     @property
@@ -190,11 +183,7 @@ class Episode:
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def action_parts(self, seat: str | None = None) -> dict[str, np.ndarray]:
-        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...).
-
-        Raises:
-            RecordingError: If its actions are not a mapping.
-        """
+        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...)."""
         seat = self._seat(seat)
         space = self.header.action_spaces[seat]
         if not isinstance(space, gymnasium.spaces.Dict):
@@ -228,11 +217,7 @@ class Episode:
         return num_steps, seat_end(seat, json.loads((texts and texts[-1]) or "{}"), **how)
 
     def raw_observations(self) -> np.ndarray:
-        """Observations as the environment returned them, shape (T + 1, ...); for worlds whose observation is not the view.
-
-        Raises:
-            RecordingError: If the observation is the view; use `frames`.
-        """
+        """Observations as the environment returned them, shape (T + 1, ...); for worlds whose observation is not the view."""
         if self.header.observation_space is None:
             raise RecordingError(f"episode {self.id}: observations of {self.env} are its view; use episode.frames")
         return spaces.from_arrow(self.header.observation_space, self._steps.column("observation").combine_chunks())
@@ -269,11 +254,8 @@ class Episode:
         return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
 
     def replay_source(self, *, for_people: bool = True) -> ReplaySource:
-        """A fresh world that goes to any step of this episode (frame storage `replay`).
-
-        Args:
-            for_people: Whether it draws what the person who played saw; otherwise what an agent would have seen.
-        """
+        """A fresh world that goes to any step of this episode (frame storage `replay`), and draws it as the player saw it
+        (`for_people`) or as agents see it."""
         from interplay.envs import make
 
         view = self.header.view if for_people else None
@@ -287,7 +269,6 @@ class Episode:
         )
 
     def joint_actions(self) -> list[dict[str, Any]]:
-        """The argument of `env.step` at each step: seat -> action."""
         by_seat = {}
         for seat in self.header.seats:
             actions = self.actions(seat)
@@ -295,7 +276,6 @@ class Episode:
         return [dict(zip(by_seat, row, strict=True)) for row in zip(*by_seat.values(), strict=True)]
 
     def snapshots(self) -> dict[int, bytes]:
-        """Step -> snapshot, where any are kept."""
         if "snapshot" not in self._file.schema_arrow.names:
             return {}
         rows = read(self._file, self.path, ["step", "snapshot"]).drop_null()

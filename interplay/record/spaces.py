@@ -136,13 +136,7 @@ def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, .
 
 
 def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
-    """Values of a space as an Arrow array; None becomes null.
-
-    Args:
-        kind: `arrow_type(space)`, where it is at hand.
-    Raises:
-        RecordingError: As `held`.
-    """
+    """Values of a space as an Arrow array of `arrow_type(space)`; None becomes null."""
     values = [None if value is None else held(space, value) for value in values]
     return _to_arrow(space, values, kind or arrow_type(space))
 

@@ -81,11 +81,7 @@ class RecordedEpisode:
         self._frame_rate_hz = task.frame_rate_hz
 
     def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Reset the world and record its first observation; returns the result of `env.reset`.
-
-        Raises:
-            RecordingError: If the recording cannot begin, or the seed is too large for a catalogue.
-        """
+        """Reset the world and record its first observation; returns the result of `env.reset`."""
         if seed > MAX_SEED:
             raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
         observations, info = self.env.reset(seed=seed, options=options)

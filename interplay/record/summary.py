@@ -74,12 +74,10 @@ class Summary:
         self._archive = archive
 
     def hours(self, study: str | None = None) -> list[Hours]:
-        """Hours of game by day (UTC), task and channel; of one study alone, if named."""
         with self._archive.database.read() as session:
             return store.hours_by_day(session, study=study)
 
     def quality(self, study: str | None = None) -> Quality:
-        """Of people's games, or of those that a study gave."""
         with self._archive.database.read() as session:
             measures = store.measures(session, study=study)
             extremes = store.extremes(session, study=study)
@@ -96,13 +94,7 @@ class Summary:
         return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
 
     def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
-        """Result of a query, with one page of it.
-
-        Args:
-            where: Conditions, as `Archive.episodes` takes them.
-        Raises:
-            RecordingError, NotFoundError: As `Archive.episodes`.
-        """
+        """Result of a query with conditions as of `Archive.episodes`, with one page of it."""
         with self._archive.database.read() as session:
             wanted = EpisodeQuery(task=task, where=conditions(session, where), newest_first=True)
             page = EpisodeQuery(task=task, where=wanted.where, newest_first=True, limit=limit, offset=offset)
@@ -117,7 +109,6 @@ class Summary:
             )
 
     def note(self, verdicts: Sequence[Verdict]) -> None:
-        """Save the verdicts on episodes."""
         now = datetime.now(UTC)
         rows = [
             EpisodeVerdict(

@@ -18,11 +18,7 @@ from interplay.tasks.keys import MAX_TURN
 
 
 def try_out(task: Task) -> None:
-    """Build the environment and play one step.
-
-    Raises:
-        InterplayError: If it cannot be built, a key's action is not one of its own, or a statistic cannot be computed in it.
-    """
+    """Build the environment and play one step; an error names the key or statistic that does not fit it."""
     env = make(task)
     try:
         _, info = env.reset(seed=task.held_out_seeds[0])
@@ -76,7 +72,6 @@ def _has_truth(space: gymnasium.Space | None, action: Any) -> bool:
 
 
 def _compare_axes(task: Task, space: gymnasium.Space) -> None:
-    """Compare the ends of every axis of a steered map with the environment's Box."""
     axes = task.keys.axes
     if not isinstance(space, gymnasium.spaces.Box) or space.shape != (len(axes),) or space.dtype != np.float32:
         raise TaskError(
@@ -93,7 +88,6 @@ def _compare_axes(task: Task, space: gymnasium.Space) -> None:
 
 
 def _compare_entries(task: Task, space: gymnasium.Space) -> None:
-    """Compare each entry of a composed map with the environment's Dict space, both ways."""
     keys = task.keys
     if not isinstance(space, gymnasium.spaces.Dict):
         raise TaskError(

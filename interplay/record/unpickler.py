@@ -56,7 +56,6 @@ class Kind:
 
     @property
     def size_bytes(self) -> int:
-        """Of one element."""
         return int(self.code[2:])
 
 
@@ -145,7 +144,6 @@ class Output:
         self.file, self._most, self._place = file, most, 0
 
     def write(self, data: bytes, kind: str, shape: tuple[int, ...] | list[int], order: str) -> list[Any]:
-        """Write the bytes of an array, and return their place."""
         packed = isal_zlib.compress(data, 1)
         entry = [self._place, len(packed), kind, shape, order]
         self._place += len(packed)
@@ -156,7 +154,6 @@ class Output:
 
 
 def plain(tag: str, value: Any) -> Any:
-    """JSON for a value that JSON does not know."""
     if isinstance(value, bytes):
         return {tag: OUTPUT.write(value, "|u1", [len(value)], "C")}
     if isinstance(value, Array) and value.written is not None:

@@ -70,11 +70,7 @@ def vary(path: Path, secret: bytes) -> Variation:
 
 
 def stated_length_s(path: Path) -> float | None:
-    """Length of a video by its index, seconds; None if the index is missing, or states no length, as in fragments.
-
-    Raises:
-        FileNotFoundError: If the file is missing.
-    """
+    """Length of a video by its index, seconds; None if the index is missing, or states no length, as in fragments."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start, stop = next(((start, stop) for name, start, stop in _boxes(file, 0, size) if name == b"moov"), (0, 0))
@@ -137,11 +133,7 @@ def _boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _move(moov: bytearray, by: int, *, is_after) -> None:
-    """Add to every place of a picture in an index.
-
-    Raises:
-        ValueError, struct.error, OverflowError: If it is not an index.
-    """
+    """Add to every place of a picture in an index."""
     waiting = [(8, len(moov))]
     while waiting:
         place, end = waiting.pop()

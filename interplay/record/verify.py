@@ -130,15 +130,12 @@ def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
 
 @dataclass(frozen=True)
 class _Damage:
-    """The first row group whose bytes are not those that were written."""
-
     group: int
     start: int
     stop: int
 
 
 def _damaged_group(path: Path) -> _Damage | None:
-    """Hash the bytes of each row group and compare with the digests in the footer."""
     metadata = pq.read_metadata(path)
     digests = json.loads((metadata.metadata or {})[DIGESTS_KEY])
     start = 0
@@ -188,7 +185,6 @@ def _compare_groups(
 
 
 def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | None) -> _Difference | None:
-    """One row group against its own hashes and against the replay."""
     if table.column("step").to_pylist() != list(range(start, start + table.num_rows)):
         return _Difference(start, "the step numbers do not count up")
     hashes = table.column("frame_hash").to_pylist()
@@ -202,7 +198,6 @@ def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | No
 
 
 def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | None]) -> tuple[int, str] | None:
-    """First row whose stored frame is not the one that was hashed."""
     if episode.frame_policy == "indexed":
         pictures = binary_to_numpy(table.column("frame").combine_chunks())
         for row, (picture, expected) in enumerate(zip(pictures, hashes, strict=True)):
@@ -226,7 +221,6 @@ def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | No
 
 
 def _replayed(table: pa.Table, start: int, hashes: list[int | None], replay: _Replay | None) -> Iterator[_Difference | None]:
-    """For each row, how the replay differs, or None."""
     if replay is None:
         yield from [None] * table.num_rows
         return
@@ -257,7 +251,6 @@ class _Replay:
             self._beside.close()
 
     def compared(self) -> str:
-        """Names of the parts compared where pictures cannot be."""
         states = f"{amount(self._num_states, 'kept state')}, " if self._num_states else ""
         return f"{states}rewards, endings and infos"
 
@@ -269,7 +262,6 @@ class _Replay:
         return self._beside.snapshot() == self._env.snapshot()
 
     def other_versions(self) -> str:
-        """Parts of the environment with another version now than when the episode was recorded."""
         now = self._env.versions()
         changed = [
             f"{name} {old}, now {now.get(name)}" for name, old in self._header.env_versions.items() if now.get(name) != old
@@ -277,7 +269,6 @@ class _Replay:
         return f" (recorded with {'; '.join(changed)})" if changed else ""
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
-        """The columns that are compared, as plain values."""
         header = self._header
         kept = ("terminated", "truncated", "info", *(["snapshot"] if "snapshot" in table.column_names else []))
         result: dict[str, Any] = {name: table.column(name).to_pylist() for name in kept}
@@ -295,7 +286,6 @@ class _Replay:
         return result
 
     def differs(self, rows: dict[str, Any], row: int, recorded_hash: int | None, step: int) -> str | None:
-        """Compare the world before this step, then take the step and compare its result."""
         if self._header.view is not None:
             self._env.draw_for(self._header.view, rows["view_height"][row])
         if self.same_pictures and recorded_hash is not None:

@@ -25,11 +25,7 @@ CRF = 16
 
 
 def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.Array]:
-    """Encode the frames of one row group, JPEGs of the journal.
-
-    Returns:
-        Access units, and the hash of each frame as it decodes again.
-    """
+    """Access units of one row group, made of JPEGs of the journal, and the hash of each frame as it decodes again."""
     import av
     import simplejpeg
 
@@ -54,11 +50,7 @@ def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.A
 
 
 def decode(packets: Iterable[bytes]) -> Iterator[VideoFrame]:
-    """The frames of one row group, from its key frame on.
-
-    Raises:
-        RecordingError: If the data is damaged.
-    """
+    """The frames of one row group, from its key frame on; `RecordingError` if they are damaged."""
     import av
     from av.error import FFmpegError
 

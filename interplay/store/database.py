@@ -192,7 +192,6 @@ def _sqlite_begin(connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Make the tables of a new database, or bring the schema to the newest revision."""
     with engine.connect() as connection:
         if _revision(connection) == _revisions()[-1]:
             return

@@ -73,11 +73,7 @@ def admit(
 
 
 def check_name(session: Session, name: str, origin: Origin) -> None:
-    """Refuse a name under which people would be taken for an agent, or an agent for people.
-
-    Raises:
-        EntrantError: If an entrant of the other sort has it, in any task.
-    """
+    """Refuse a name under which people would be taken for an agent, or an agent for people, in any task."""
     of_people = origin in _OF_PEOPLE
     origins = session.scalars(select(Entrant.origin).where(Entrant.name == name).distinct())
     if any((known in _OF_PEOPLE) != of_people for known in origins):
@@ -135,7 +131,6 @@ def withdraw(session: Session, *, name: str, now: datetime, task: str | None = N
 
 
 def restore(session: Session, *, name: str, task: str | None = None) -> int:
-    """Undo a withdrawal, in one task or all. Returns in how many tasks the agent is back."""
     withdrawn = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_not(None))
     return _change(session, withdrawn, task, withdrawn_at=None)
 
@@ -191,7 +186,6 @@ class SeatOfEpisode(NamedTuple):
 
 
 def seats_of_people(row: EpisodeRow, participant_id: int | None = None) -> list[SeatOfEpisode]:
-    """Seats of an episode that a person held, or one person, and nobody else."""
     held = [one for one in _alone(row) if one.actor_kind == "human" and participant_id in (None, one.participant_id)]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
@@ -203,7 +197,6 @@ def _alone(row: EpisodeRow) -> list[EpisodeSeat]:
 
 
 def seats_of_agent(row: EpisodeRow, name: str) -> list[SeatOfEpisode]:
-    """Seats of an episode that an agent held, and nobody else."""
     held = [one for one in _alone(row) if one.actor_kind != "human" and one.actor == name]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
@@ -235,7 +228,6 @@ def agree(session: Session, *, episode_id: str, participant_id: int, agreed: boo
 
 
 def agreements(session: Session, episode_id: str) -> dict[int, bool]:
-    """Participant -> what they last said about a game."""
     query = select(JudgingAgreement.participant_id, JudgingAgreement.agreed).where(JudgingAgreement.episode_id == episode_id)
     return {participant: agreed for participant, agreed in session.execute(query)}
 

@@ -171,7 +171,6 @@ def _waits() -> ColumnElement[bool]:
 
 
 def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
-    """A statement over episodes, kept to those a query asks for; order, limit and offset are left to it."""
     if query.released:
         statement = statement.where(EpisodeRow.id.not_in(select(WITHHELD.c.episode_id)))
     if query.ids is not None:
@@ -241,14 +240,12 @@ def statistic_names(session: Session) -> list[str]:
 
 
 def seat_names(session: Session) -> list[str]:
-    """Names of seats' values in conditions: `seat.actor`, `seat.left.actor`, ..."""
     seats = ["", *(f"{seat}." for seat in session.scalars(select(EpisodeSeat.seat).distinct()))]
     statistics = session.scalars(select(SeatStatistic.name).distinct())
     return [f"{SEAT}{seat}{name}" for name in (*SEAT_NUMBERS, *SEAT_TEXTS, *statistics) for seat in seats]
 
 
 def task_ids(session: Session) -> list[str]:
-    """Ids of the tasks under which something was recorded or judged."""
     return list(session.scalars(select(TaskRow.task).distinct().order_by(TaskRow.task)))
 
 

@@ -40,7 +40,6 @@ def exposures(session: Session) -> list[Exposure]:
 
 
 def tasks_known_to(session: Session, participant_id: int) -> set[str]:
-    """Tasks that a person has played, judged, or was shown."""
     queries = (
         select(ShownTask.task).where(ShownTask.participant_id == participant_id),
         select(Match.task).where(Match.judge == judge_name(participant_id)).distinct(),
@@ -53,11 +52,7 @@ def tasks_known_to(session: Session, participant_id: int) -> set[str]:
 
 
 def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
-    """A value that changes when people's first attempts at tasks may have changed, or what programs recorded of them.
-
-    Args:
-        prefix: Of the ids of the tasks.
-    """
+    """A value that changes when people's first attempts at tasks whose ids begin so may have changed, or programs' episodes."""
     ours = EpisodeRow.task.startswith(prefix, autoescape=True)
     agreed = JudgingAgreement.created_at
     queries = (

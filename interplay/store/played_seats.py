@@ -50,7 +50,6 @@ class PlayedSeat(NamedTuple):
 
 
 def played_seats(session: Session) -> list[PlayedSeat]:
-    """Every seat of every recorded episode that somebody held for a step or more, oldest episode first."""
     visits: dict[tuple[str | None, int | None], Enrolment] = {}
     given = select(PlaySession.episode_id, PlaySession.participant_id, Enrolment).join(
         Enrolment, Enrolment.id == PlaySession.enrolment_id

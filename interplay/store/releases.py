@@ -72,7 +72,6 @@ def rows_of(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
 
 
 def all_queries(session: Session) -> list[SavedQuery]:
-    """Every version of every saved query, by name, oldest version first."""
     return list(session.scalars(select(SavedQuery).order_by(SavedQuery.name, SavedQuery.version)))
 
 
@@ -104,7 +103,6 @@ def choices(session: Session) -> list[ReleaseChoice]:
 
 
 def withheld_of(session: Session, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
-    """Those of these episodes that may not be released and that none of the participants `own` played."""
     found: set[str] = set()
     for start in range(0, len(ids), IDS_AT_ONCE):
         some = list(ids[start : start + IDS_AT_ONCE])

@@ -44,7 +44,6 @@ def _why(table: str) -> str:
 
 
 def _is_forbidden(table: str, differs: str) -> str:
-    """The condition on which a change of a row is refused; empty where each is."""
     if table not in _MAY_CHANGE:
         return ""
     frozen = [column.name for column in Base.metadata.tables[table].columns if column.name not in _MAY_CHANGE[table]]

@@ -94,7 +94,6 @@ def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: 
 
 
 def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
-    """The column with the number, and these columns with it as a statement over episodes and their seats."""
     query: Any = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
     if statistic == SCORE:
         value: Any = EpisodeSeat.total_reward

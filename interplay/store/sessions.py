@@ -16,7 +16,6 @@ def open_session(session: Session, *, now: datetime, **columns: Any) -> None:
 
 
 def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
-    """Record that a session has a place in another game of its task."""
     row = session.get(PlaySession, id)
     if row is not None:
         row.seed, row.seat = seed, seat
@@ -25,11 +24,8 @@ def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
 def set_session_state(
     session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
 ) -> None:
-    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`).
-
-    Args:
-        is_known: Whether no `episode_id` means that there is no episode; else the earlier one stays.
-    """
+    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`). No `episode_id` leaves the earlier one,
+    unless `is_known`: then there is no episode."""
     row = session.get(PlaySession, id)
     if row is None:
         return

@@ -75,7 +75,6 @@ class Bins(NamedTuple):
 
 
 def hours_by_day(session: Session, *, study: str | None = None) -> list[Hours]:
-    """Play by day, task and channel; uploads left out."""
     given = _given()
     day = _day(session)
     people = case((given.c.channel.is_not(None), given.c.channel), (_of_people(), NO_STUDY), else_=AGENTS)
@@ -100,7 +99,6 @@ def measures(session: Session, *, study: str | None = None) -> dict[str, dict[st
 
 
 def extremes(session: Session, *, study: str | None = None) -> dict[str, list[Extreme]]:
-    """Measure -> the episodes with the largest values of each task (of active time the smallest)."""
     found = {}
     for name, make in _MEASURES.items():
         values = make(study).subquery()
@@ -125,7 +123,6 @@ def spreads(session: Session, values: SelectBase) -> dict[str, Spread]:
 
 
 def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[str, int]]:
-    """Task -> how games of people ended -> how many."""
     query = select(EpisodeRow.task, EpisodeRow.outcome, func.count()).where(_of_people(), *_in_study(study))
     found: dict[str, dict[str, int]] = {}
     for task, outcome, count in session.execute(query.group_by(EpisodeRow.task, EpisodeRow.outcome).order_by(EpisodeRow.task)):
@@ -144,7 +141,6 @@ def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, i
 
 
 def different(session: Session, *, study: str | None = None, limit: int = 20) -> list[tuple[str, str]]:
-    """Episodes whose newest verification found a difference, and which: the newest first."""
     newest = select(func.max(EpisodeVerdict.id)).group_by(EpisodeVerdict.episode_id)
     query = select(EpisodeVerdict.episode_id, EpisodeVerdict.reason).join(
         EpisodeRow, EpisodeRow.id == EpisodeVerdict.episode_id
@@ -154,7 +150,6 @@ def different(session: Session, *, study: str | None = None, limit: int = 20) ->
 
 
 def add_verdicts(session: Session, rows: Sequence[EpisodeVerdict]) -> None:
-    """Write down verdicts on episodes that the catalogue has."""
     session.add_all(row for row in rows if session.get(EpisodeRow, row.episode_id) is not None)
     session.flush()
 

@@ -33,15 +33,7 @@ class TokenExistsError(InterplayError):
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
-    """A new token; it is kept nowhere and cannot be shown again.
-
-    Args:
-        name: Of its holder in lists and logs; unique for ever.
-        scope: One of `SCOPES`.
-    Raises:
-        TokenExistsError: If the name was used before.
-        ValueError: If there is no such scope.
-    """
+    """A new token of a name that was never used; it is kept nowhere and cannot be shown again."""
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
@@ -72,11 +64,7 @@ def tokens(session: Session) -> Sequence[ApiToken]:
 
 
 def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
-    """Revoke a token; False if it was revoked before. Its agents and answers stay.
-
-    Raises:
-        NotFoundError: If no token has this name, with the nearest.
-    """
+    """Revoke a token; False if it was revoked before. Its agents and answers stay."""
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:
         raise unknown_name("token", name, rows, hint="Make one:  interplay judge token create NAME --scope agents")

@@ -45,11 +45,6 @@ class Published:
 
 
 def episodes_in(folder: Path) -> list[Published]:
-    """The episodes of a data set, by id.
-
-    Raises:
-        RecordingError: If its database cannot be read.
-    """
     try:
         place = f"{(folder / DOCUMENT).resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(place, uri=True)) as database:

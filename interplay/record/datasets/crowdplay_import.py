@@ -224,8 +224,6 @@ def _is_shown(held: _Episode, env: PlayableEnv, observations: Any, step: int, en
 
 
 class _Observations(Sequence):
-    """The T + 1 pictures, unpacked one after the other; the last is given twice."""
-
     def __init__(self, held: _Episode, indices: Callable[[np.ndarray], np.ndarray] | None, seats: tuple[str, ...]) -> None:
         self._held, self._indices, self._seats = held, indices, seats
 

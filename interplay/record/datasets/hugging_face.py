@@ -35,7 +35,6 @@ IMAGE = "image"
 
 
 def step_columns(description: Description) -> Iterator[tuple[str, pa.DataType, str]]:
-    """Name, type and meaning of the columns of `steps`."""
     yield "episode", pa.string(), "id of the episode"
     yield "step", pa.int64(), "from 0; the last row of an episode is its final observation, without action and reward"
     if description.pictures != "none":
@@ -173,8 +172,6 @@ def _table(episode: Episode, description: Description, rows: Rows, pictures: Seq
 
 
 class _DataSet:
-    """One data set; `RecordingError` if it cannot be read."""
-
     def __init__(self, folder: Path) -> None:
         self._description = Description.read(folder / OURS)
         self.episodes: list[dict[str, Any]] = episodes_of(sorted(folder.glob("episodes/*.parquet")))

@@ -62,8 +62,6 @@ def export(
 
 
 class _Writer:
-    """One data set while it is written."""
-
     def __init__(self, folder: Path, description: Description, pseudonyms: Pseudonyms) -> None:
         self._folder = folder
         self._description = description

@@ -23,8 +23,6 @@ from interplay.record.exchange.rows import Description, Rows, brought
 
 
 class _DataSet:
-    """One data set; `RecordingError` if it cannot be read."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._description = Description.read(folder / OURS)

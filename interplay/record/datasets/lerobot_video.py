@@ -20,11 +20,7 @@ _OPTIONS = {"crf": "18", "preset": "veryfast", "g": "10", "bf": "0"}
 
 
 class VideoFile:
-    """An mp4 that is being written.
-
-    Args:
-        height, width: Even; pictures that are one line smaller get their last line twice.
-    """
+    """An mp4 that is being written; sizes are even, and pictures that are one line smaller get their last line twice."""
 
     def __init__(self, path: Path, height: int, width: int, fps: int) -> None:
         import av
@@ -67,11 +63,7 @@ class VideoFile:
 
 
 def read(path: Path, start_s: float, count: int, fps: int, height: int, width: int) -> Iterator[Frame]:
-    """Pictures of a video from a time on, cut to a size.
-
-    Raises:
-        RecordingError: If they are missing.
-    """
+    """Pictures of a video from a time on, cut to a size; `RecordingError` if they are missing."""
     import av
     from av.error import FFmpegError
 

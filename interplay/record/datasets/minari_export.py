@@ -248,7 +248,6 @@ def _not_held(space: gymnasium.Space) -> str:
 
 
 def stacked(space: gymnasium.Space, values: Any) -> Any:
-    """Values of a space as Minari keeps them: arrays, in dicts and tuples as the space has them."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: stacked(part, [value[name] for value in values]) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):
@@ -259,7 +258,6 @@ def stacked(space: gymnasium.Space, values: Any) -> Any:
 
 
 def _steps(episode: Episode, seat: str, times: np.ndarray) -> dict[str, Any]:
-    """Actions, rewards and ends of the decisions, from each to the next."""
     table = episode.steps().slice(0, episode.num_steps)
     starts = times[:-1]
     rewards = episode.rewards(seat)

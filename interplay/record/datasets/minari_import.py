@@ -177,7 +177,6 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
 
 
 def _numbers(source: _Source) -> dict[str, int]:
-    """Name of an episode in the data sets of all seats -> its number in this one."""
     indices = [int(index) for index in source.dataset.episode_indices]
     if len(source.task.seats) == 1:
         return {str(index): index for index in indices}

@@ -72,7 +72,6 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
 
 
 def metadata(folder: Path) -> dict[str, Any]:
-    """Description of a data set; `RecordingError` if it cannot be read."""
     try:
         document = json.loads((folder / METADATA).read_text("utf-8"))
         if not isinstance(document, dict) or "dataset_id" not in document:

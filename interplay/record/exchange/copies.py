@@ -37,11 +37,7 @@ class Copy(NamedTuple):
 
 
 def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
-    """The file of an episode for others, made when missing.
-
-    Raises:
-        RecordingError: If the episode cannot be read, or the copy cannot be written.
-    """
+    """The file of an episode for others, made when missing."""
     names = {
         held.actor: shown for held in episode.seats if (shown := pseudonyms.player(held.actor, held.actor_kind)) != held.actor
     }
@@ -63,7 +59,6 @@ def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
 
 
 def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
-    """Write the same file with other names: steps, pictures and hashes are as they were."""
     with pq.ParquetFile(episode.path) as source, replacing(path) as part:
         schema = source.schema_arrow.remove_metadata()
         told = json.loads((source.metadata.metadata or {})[METADATA_KEY])

@@ -80,7 +80,6 @@ class Line:
         raise AssertionError("unreachable")
 
     def length(self, path: str) -> int | None:
-        """Bytes of a file; None where the server does not say."""
         for attempt in range(ATTEMPTS):
             try:
                 answer = self._client.head(path)
@@ -94,7 +93,6 @@ class Line:
         raise AssertionError("unreachable")
 
     def file(self, path: str, part: Path, size_bytes: int, came: Callable[[int], None]) -> None:
-        """Append to a part of a file until it has its size."""
         attempt = 0
         while (have := part.stat().st_size if part.exists() else 0) < size_bytes:
             try:

@@ -111,11 +111,7 @@ class Brought:
 
 
 def check_names(task: Task) -> None:
-    """Check the names of a task and its seats: they become names of folders and columns.
-
-    Raises:
-        RecordingError: If they are no names.
-    """
+    """Check the names of a task and its seats: they become names of folders and columns."""
     parts = task.id.split("/") if isinstance(task.id, str) else []
     if len(parts) != 2 or not all(map(is_name, [*parts, *task.seats])):
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
@@ -172,7 +168,6 @@ def register_atari(name: str) -> None:
 
 
 def _once() -> Callable[[logging.LogRecord], bool]:
-    """A filter that lets each message of a log pass once."""
     said: set[str] = set()
 
     def is_new(record: logging.LogRecord) -> bool:
@@ -186,11 +181,7 @@ def _once() -> Callable[[logging.LogRecord], bool]:
 
 
 class Importing:
-    """An import into an archive, episode by episode; each is entered whole or not at all.
-
-    Args:
-        scratch: Folder of episodes that are not whole yet.
-    """
+    """An import into an archive, episode by episode; each is written in `scratch` until it is whole, and entered then."""
 
     def __init__(self, archive: Archive, scratch: Path) -> None:
         self._archive = archive
@@ -334,7 +325,6 @@ class Importing:
 
 
 def imported_name(actor: str, kind: str) -> str:
-    """Name for somebody of a data set: a participant's number there means somebody else here."""
     return f"imported/{actor}" if kind == "human" and "/" not in actor else actor
 
 

@@ -30,11 +30,7 @@ def column_of(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 class ParquetShards:
-    """Tables in numbered files; a table is never cut, and a new file begins when the last one has `most_bytes`.
-
-    Args:
-        place: Number of a file -> its path.
-    """
+    """Tables in numbered files; a table is never cut, and a new file begins when the last one has `most_bytes`."""
 
     def __init__(self, place: Callable[[int], Path], schema: pa.Schema, most_bytes: int) -> None:
         self._place = place

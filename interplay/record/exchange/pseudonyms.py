@@ -15,11 +15,7 @@ KEY_FILE = "pseudonyms.key"
 
 
 class Pseudonyms:
-    """A keyed hash of people's names.
-
-    Args:
-        key: Secret, kept in the data folder; without it nobody can try out names.
-    """
+    """A hash of people's names, keyed by a secret of the data folder: without it nobody can try out names."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
@@ -49,11 +45,7 @@ class Pseudonyms:
 
 
 def open_pseudonyms(root: Path) -> Pseudonyms:
-    """Pseudonyms of a data folder; their key is made when missing.
-
-    Raises:
-        InterplayError: If the key cannot be read or made.
-    """
+    """Pseudonyms of a data folder; their key is made when missing."""
     path = root / "imports" / KEY_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

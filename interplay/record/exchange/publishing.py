@@ -43,11 +43,7 @@ class Publishing:
         self._archive = archive
 
     def page(self, task: str | None, where: Sequence[str], query: str | None, offset: int) -> OfferedPage:
-        """A page of the episodes that fit, oldest first, with the hash of each file.
-
-        Raises:
-            RecordingError, NotFoundError: If a condition or a saved query cannot be read.
-        """
+        """A page of the episodes that fit, oldest first, with the hash of each file."""
         found = self._released(task, where, query, PAGE_EPISODES, offset)
         pseudonyms = open_pseudonyms(self._archive.root)
         episodes = [
@@ -59,18 +55,13 @@ class Publishing:
         )
 
     def file(self, episode_id: str) -> Copy:
-        """The file of one episode; `NotFoundError` if it does not exist or may not be released."""
         found = self._archive.released(ids=[episode_id])
         if not found.episodes:
             raise NotFoundError(f"episode {episode_id} may not be released: somebody in it did not agree, or it has no file")
         return copy_of(self._archive, found.episodes[0], open_pseudonyms(self._archive.root))
 
     def zipped(self, task: str | None, where: Sequence[str], query: str | None = None) -> Iterator[bytes]:
-        """A zip of every file that fits, and `episodes.json` with the facts of each; made while it is read.
-
-        Raises:
-            RecordingError, NotFoundError: If a condition cannot be read; before the first byte.
-        """
+        """A zip of every file that fits, and `episodes.json` with the facts of each; made while it is read."""
         found = self._released(task, where, query, None, 0)
         return self._zip(found)
 
@@ -100,8 +91,6 @@ class Publishing:
 
 
 class _Sink(io.RawIOBase):
-    """Target of a zip; each piece is taken once."""
-
     def __init__(self) -> None:
         super().__init__()
         self._waiting = bytearray()

@@ -58,8 +58,6 @@ class Pulled:
 
 
 class _Offer(NamedTuple):
-    """A file that the other server has."""
-
     id: str
     sha256: str
     size_bytes: int
@@ -209,7 +207,6 @@ def _checked(archive: Archive, path: Path, offer: _Offer) -> Episode:
 
 
 def _check_facts(episode: Episode) -> None:
-    """Check the values that become rows of the catalogue."""
     held = [episode, *episode.seats]
     counts = [episode.seed, *(one.num_steps for one in held)]
     amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]

@@ -106,7 +106,6 @@ class Queries:
             return [_saved(row) for row in releases.all_queries(session)]
 
     def episodes(self, saved: Saved) -> dict[str, str]:
-        """Id -> hash of the file as it was then."""
         with self._archive.database.read() as session:
             row = session.get(SavedQuery, (saved.name, saved.version))
             assert row is not None
@@ -131,7 +130,6 @@ class Queries:
             return releases.counts(session)
 
     def choices(self) -> list[Choice]:
-        """All choices, in order; the newest of each counts."""
         with self._archive.database.read() as session:
             return [
                 Choice(
@@ -144,11 +142,7 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Write down whether games may be released: of one participant, at their word, or of everybody's open play.
-
-        Raises:
-            QueryError: If there is no such participant.
-        """
+        """Write down whether games may be released: of one participant, at their word, or of everybody's open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
             raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")

@@ -65,11 +65,7 @@ class Format:
 
 
 def find(place: str, document: str, name: str) -> list[Path]:
-    """The folders with a certain document in a place, sorted.
-
-    Raises:
-        RecordingError: If there is no such folder.
-    """
+    """The folders with a certain document in a place, sorted; `RecordingError` if there is no such folder."""
     root, depth = Path(place).resolve(), len(Path(document).parts)
     found = [path.parents[depth - 1] for path in visible(root.rglob(document), root)]  # a killed export leaves others
     if not found:
@@ -99,7 +95,6 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def text_json(text: str) -> dict[str, Any]:
-    """A JSON object; `ValueError` if it is something else."""
     value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(f"expected a JSON object, got {type(value).__name__}")

@@ -76,11 +76,7 @@ class Description:
         )
 
     def check(self, episode: Episode) -> None:
-        """Check that an episode fits into the same data set.
-
-        Raises:
-            ExportError: If its spaces or pictures are others.
-        """
+        """Check that an episode fits into the same data set: its spaces and pictures must be the same."""
         mine, its = self.to_json(), Description.of(episode, self.pictures).to_json()
         for name in ("action_spaces", "observation_space", "palette", "height", "width"):
             if mine[name] != its[name]:
@@ -105,11 +101,6 @@ class Description:
 
     @classmethod
     def read(cls, path: Path) -> Description:
-        """Read the document of a data set.
-
-        Raises:
-            RecordingError: If it is missing, or says what cannot be.
-        """
         try:
             said = json.loads(path.read_text("utf-8"))
             if said["format_version"] != FORMAT_VERSION:
@@ -217,7 +208,6 @@ def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
 
 
 def facts_of(episode: Episode, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    """Facts of a whole episode, as JSON values, without people's names."""
     return {
         "episode": episode.id,
         "task": episode.task_id,

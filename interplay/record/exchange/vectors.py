@@ -104,7 +104,6 @@ def from_row(space: gymnasium.Space, row: np.ndarray) -> Any:
 
 
 def _taken(space: gymnasium.Space, row: np.ndarray) -> tuple[Any, np.ndarray]:
-    """The value of a space that a row begins with, and the rest of the row."""
     if isinstance(space, spaces.Dict):
         values = {}
         for key, part in space.spaces.items():

@@ -84,11 +84,7 @@ def _why_left_out(episode: Episode) -> str:
 
 @contextmanager
 def new_folder(target: Path, name: str) -> Iterator[Path]:
-    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and is removed when it raises.
-
-    Raises:
-        RecordingError: If it cannot be written; nothing is left.
-    """
+    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = part_of(target)

@@ -35,7 +35,6 @@ def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
 
 
 def unban(session: Session, *, judge: str, now: datetime) -> bool:
-    """Let all answers of a judge count again; False if they do already."""
     lock(session)
     found = session.scalars(select(Ban).where(Ban.judge == judge, Ban.lifted_at.is_(None))).all()
     for row in found:
@@ -51,7 +50,6 @@ def bans(session: Session, *, lifted: bool = False) -> Sequence[Ban]:
 
 
 def known_judges(session: Session) -> list[str]:
-    """Everyone who was ever served a match or whose answers were imported, by name."""
     return sorted({*session.scalars(select(Match.judge).distinct()), *session.scalars(select(Answer.judge).distinct())})
 
 
@@ -69,6 +67,5 @@ def judges_of_worker(session: Session, worker: str) -> list[str]:
 
 
 def workers(session: Session) -> dict[str, str]:
-    """Judge -> name that the recruiting channel uses, of people who came through one."""
     people = select(Participant.id, Participant.worker).where(Participant.worker.is_not(None))
     return {judge_name(number): worker for number, worker in session.execute(people) if worker is not None}

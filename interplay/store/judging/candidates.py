@@ -67,11 +67,7 @@ _ALL_NEEDED_AGREED = ~exists().where(
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
     """Columns of entrants and their episodes: of those in which an agent had any seat for itself, and of those entered. Each
-    once.
-
-    Args:
-        with_seat: Whether the last column is a seat that the entrant held: an episode in which it held two stands there twice.
-    """
+    once, or `with_seat` once for each seat that the entrant held, which is the last column."""
     own = (
         select(*columns, *([EpisodeSeat.seat] if with_seat else []))
         .select_from(EpisodeSeat)
@@ -169,7 +165,6 @@ def candidates_state(session: Session, task: str) -> CandidatesState:
 
 
 def candidate_versions(session: Session, task: str) -> list[str]:
-    """Content hashes under which entrants among the candidates were recorded in a task."""
     return sorted(session.scalars(_VERSIONS, {"task": task}))
 
 
@@ -179,12 +174,10 @@ def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]
 
 
 def candidates_of(session: Session, task: str) -> list[CandidateRow]:
-    """Episodes of entrants of a task that may be judged, on all seeds, and not interrupted."""
     return _rows(session, _OF_TASK, {"task": task})
 
 
 def games_of(session: Session, participant_id: int) -> set[str]:
-    """Episodes in which a person held a seat."""
     return set(session.connection().scalars(_GAMES, {"participant_id": participant_id}))
 
 

@@ -143,10 +143,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
 
     None, and nothing is added, if the match has its answer by now, or its judge has answered about the same two episodes since
-    it was served (`has_answered_since`).
-
-    Args:
-        fields: The other columns of `Answer`; those of the match are taken from it.
+    it was served (`has_answered_since`). `fields` are the columns of `Answer` that the match does not know.
     """
     if not mark_answered(session, match, fields["created_at"]):
         return None
@@ -172,7 +169,6 @@ def last_answer_of(session: Session, judge: str, study: str | None) -> Answer | 
 
 
 def retract(session: Session, sequence: int, now: datetime) -> None:
-    """Take an answer back. The transaction must hold `lock`."""
     session.add(Retraction(sequence=sequence, created_at=now))
     session.flush()
 

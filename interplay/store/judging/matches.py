@@ -148,12 +148,10 @@ def open_pairs(session: Session, task: str) -> list[OpenPair]:
 
 
 def is_pair_open(session: Session, match: Match) -> bool:
-    """Whether any judge has a match with the same two sides open."""
     return session.connection().scalar(_OPEN_SHOWING, _sides(match)) is not None
 
 
 def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
-    """Seed and the two episodes of every match this judge was ever served in a task."""
     rows = session.connection().execute(_SHOWN_TO, {"judge": judge, "task": task})
     return [(seed, frozenset((left, right))) for seed, left, right in rows]
 
@@ -212,7 +210,6 @@ def is_withdrawn(session: Session, match_id: str) -> bool:
 
 
 def add_match(session: Session, match: Match) -> None:
-    """Open a match. The transaction must hold `lock`."""
     values = {column.key: getattr(match, column.key) for column in inspect(Match).column_attrs}
     # What is not there is left out: a JSON column given None would hold JSON's null, which is something.
     values = {name: value for name, value in values.items() if value is not None}
@@ -255,7 +252,6 @@ def add_problem(session: Session, match: Match, *, kind: str, words: str, now: d
 
 
 def last_problems(session: Session, limit: int) -> list[tuple[Problem, Match]]:
-    """The last problems that judges reported with matches, the newest first."""
     query = select(Problem, Match).join(Match, Match.id == Problem.match_id).order_by(Problem.id.desc()).limit(limit)
     return [(problem, match) for problem, match in session.execute(query)]
 

@@ -91,7 +91,6 @@ def logged_judges(session: Session) -> list[LoggedJudge]:
 
 
 def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:
-    """Answers of a model judge about a task, in the order of the log."""
     query = _PAIRS.add_columns(Answer.viewing).where(Answer.task == task, Answer.judge == judge, BY_MODELS)
     return [LoggedOpinion(JudgedPair(*row), _probabilities(viewing)) for *row, viewing in session.execute(query)]
 

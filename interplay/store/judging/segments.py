@@ -89,7 +89,6 @@ class SegmentAnswer(NamedTuple):
 
 
 def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
-    """Those of some episodes whose people all agree to their being compared."""
     found: set[str] = set()
     for start in range(0, len(episode_ids), _IDS_AT_ONCE):
         some = episode_ids[start : start + _IDS_AT_ONCE]
@@ -98,7 +97,6 @@ def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
 
 
 def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[CandidateRow]:
-    """Episodes of some entrants of a task that may be judged, on all seeds: a row for each seat they held."""
     return [row for row in candidates_of(session, task) if row.agent in entrants]
 
 
@@ -133,7 +131,6 @@ def segments_by_id(session: Session, ids: Collection[int]) -> dict[int, SegmentR
 
 
 def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
-    """The segments of every version of a study, whether they may be shown or not."""
     return [SegmentRow(*row) for row in session.execute(_SEGMENTS.where(Segment.study == study))]
 
 
@@ -177,7 +174,6 @@ def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], n
 
 
 def newest_guide(session: Session, study: str) -> Guide | None:
-    """The reward that chooses the next pair in a study; None before one was learned."""
     row = session.connection().execute(_NEWEST_GUIDE, {"study": study}).first()
     return None if row is None else Guide(*row)
 

@@ -142,7 +142,6 @@ def full_answers(
 
 
 def num_full_answers(session: Session, task: str | None = None) -> int:
-    """How many answers `full_answers` yields at most; for progress bars."""
     query = select(func.count()).select_from(Answer).where(COUNTS)
     return session.scalar(query if task is None else query.where(Answer.task == task)) or 0
 

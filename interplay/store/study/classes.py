@@ -62,7 +62,6 @@ def pupils(session: Session, code: str) -> list[Participant]:
 
 
 def nickname_of(pupil: Participant) -> tuple[str, str] | None:
-    """Code of the class and nickname of a pupil; None for everybody else."""
     if pupil.channel != CHANNEL or pupil.worker is None:
         return None
     code, _, nickname = pupil.worker.partition("/")
@@ -90,7 +89,6 @@ def forget(session: Session, row: ClassRow, now: datetime) -> int:
 
 
 def played(session: Session, code: str) -> list[PlayedSeat]:
-    """Every game of the pupils of a class that is in the catalogue, the oldest first."""
     ids = select(Participant.id).where(
         Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True)
     )

@@ -59,7 +59,6 @@ def note_draw(session: Session, known: Collection[RaffleEntry], winners: Collect
 
 
 def erase_addresses(session: Session, study: str) -> int:
-    """Erase the addresses of a study; ids and the draw stay. Returns how many there were."""
     known = [entry for entry in entries(session, study) if entry.address is not None]
     for entry in known:
         entry.address = None

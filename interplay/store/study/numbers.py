@@ -193,14 +193,12 @@ def funnel(session: Session, study: str) -> Funnel:
 
 
 def arrivals(session: Session, study: str, since: datetime) -> dict[str, int]:
-    """Outcome -> how many of the visits that began since then."""
     outcome = func.coalesce(Enrolment.outcome, WORKING)
     query = select(outcome, func.count()).where(Enrolment.study == study, Enrolment.arrived_at >= since).group_by(outcome)
     return {name: count for name, count in session.execute(query)}
 
 
 def money(session: Session, study: str | None = None) -> list[MoneyRow]:
-    """The ledger by study, channel, currency, kind and state."""
     newest = _newest().subquery()
     parts = (Enrolment.study, Enrolment.channel, newest.c.currency, newest.c.kind, newest.c.state)
     query = select(*parts, func.sum(newest.c.amount_cents), func.count()).join(newest, newest.c.enrolment_id == Enrolment.id)
@@ -230,7 +228,6 @@ def unpaid_dues(session: Session, outcomes: Collection[str], study: str | None =
 
 
 def raffle_lines(session: Session, study: str | None = None) -> list[tuple[str, int, str, str]]:
-    """(study, participant, enrolment, detail) of everybody whom a raffle has drawn."""
     query = select(Enrolment.study, Enrolment.participant_id, Enrolment.id, PayEvent.detail).join(
         PayEvent, PayEvent.enrolment_id == Enrolment.id
     )
@@ -245,7 +242,6 @@ def reached(session: Session, study: str, statistic: str) -> dict[str, Spread]:
 
 
 def num_met(session: Session, study: str, statistic: str, required: float) -> dict[str, tuple[int, int]]:
-    """Variant -> how many visits reach so much, and how many have a game."""
     values = _of_visits(study, statistic).subquery()
     met = func.sum(case((values.c.value >= required, 1), else_=0))
     query = select(values.c.part, met, func.count(values.c.value)).group_by(values.c.part)

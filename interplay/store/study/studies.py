@@ -87,7 +87,6 @@ def open_study(session: Session, *, study: str, content_hash: str, definition: M
 
 
 def close_study(session: Session, study: str, now: datetime) -> StudyRow | None:
-    """Close a study; None without one of that id. Closing twice keeps the first time."""
     row = session.get(StudyRow, study)
     if row is not None and row.closed_at is None:
         row.closed_at = now
@@ -167,7 +166,6 @@ def enrolments_of_study(session: Session, study: str) -> list[Enrolment]:
 
 
 def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
-    """Study -> outcome -> how many; those who have not ended count as `working`."""
     outcome = func.coalesce(Enrolment.outcome, "working")
     counts: dict[str, dict[str, int]] = {}
     for study, name, count in session.execute(
@@ -229,13 +227,11 @@ def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
 
 
 def add_pause(session: Session, *, study: str | None, is_paused: bool, note: str, now: datetime) -> None:
-    """Write down that a study (of None: the whole server) is paused, or continues."""
     session.add(Pause(study=study, is_paused=is_paused, note=note, created_at=now))
     session.flush()
 
 
 def current_pauses(session: Session) -> dict[str | None, Pause]:
-    """Pauses in force: by id of a study, or None for the whole server."""
     newest = select(func.max(Pause.id)).group_by(Pause.study)
     return {one.study: one for one in session.scalars(select(Pause).where(Pause.id.in_(newest))) if one.is_paused}
 

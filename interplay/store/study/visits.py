@@ -68,7 +68,6 @@ def give_variant(session: Session, enrolment_id: str, variant: str, reason: str)
 
 
 def accept(session: Session, enrolment_id: str, seconds: float) -> None:
-    """Note how much of a visit counts towards its variant's target."""
     session.get_one(Enrolment, enrolment_id).accepted_s = seconds
     session.flush()
 
@@ -79,7 +78,6 @@ def bind(session: Session, session_id: str, enrolment_id: str) -> None:
 
 
 def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
-    """Every seat of a visit, oldest first, with its episode if the catalogue has it."""
     query = (
         select(PlaySession, EpisodeRow, TaskRow.definition)
         .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id, isouter=True)
@@ -101,12 +99,10 @@ def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
 
 
 def answered(session: Session, enrolment_id: str) -> set[str]:
-    """Forms about partners that were sent or skipped in a visit."""
     return set(session.scalars(select(VisitAnswer.form).where(VisitAnswer.enrolment_id == enrolment_id)))
 
 
 def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, VisitAnswer]]:
-    """Answers about partners, over all versions of a study, in order."""
     query = select(Enrolment, VisitAnswer).join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
     return [(one, answer) for one, answer in session.execute(query.where(Enrolment.study == study).order_by(VisitAnswer.id))]
 
