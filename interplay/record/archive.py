@@ -15,10 +15,10 @@ from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
 from interplay.record import catalogue, journal
 from interplay.record.errors import OtherVersionError, RecordingError, SealError
+from interplay.record.format.schema import Header, Owner
 from interplay.record.recorder import Recorder, new_header
-from interplay.record.schema import Header, Owner
-from interplay.record.seal import seal
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
+from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries

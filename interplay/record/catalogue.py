@@ -13,7 +13,7 @@ from interplay.envs.base import FramePolicy
 from interplay.envs.info import recordable
 from interplay.errors import MisuseError, NotFoundError, unknown_name
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
+from interplay.record.sealed.episode import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
 from interplay.statistics import Measure
 from interplay.statistics.statistic import Kind
 from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic

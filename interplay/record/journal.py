@@ -28,7 +28,7 @@ import pyarrow as pa
 import xxhash
 
 from interplay.record.errors import OtherVersionError, RecordingError
-from interplay.record.schema import METADATA_KEY, Header, journal_schema
+from interplay.record.format.schema import METADATA_KEY, Header, journal_schema
 from interplay.statistics import Measure
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)

@@ -15,8 +15,8 @@ from interplay.envs import make
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
-from interplay.record.spaces import plain_action
+from interplay.record.format.spaces import plain_action
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.statistics import Collection, Measure, StatisticSpec, together
 

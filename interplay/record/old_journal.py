@@ -13,10 +13,10 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from interplay.record import spaces
+from interplay.record.format import spaces
+from interplay.record.format.schema import METADATA_KEY, Header, frame_hash
 from interplay.record.journal import Messages
-from interplay.record.schema import METADATA_KEY, Header, frame_hash
-from interplay.record.seal import pictures
+from interplay.record.sealed.seal import pictures
 
 
 def copy(path: str, out: BinaryIO) -> bool:

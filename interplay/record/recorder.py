@@ -19,11 +19,11 @@ import zstandard
 
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import clean_text, recordable
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.picture_changes import Change, PictureChanges, packed
+from interplay.record.format.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, of_column, seat_spaces
 from interplay.record.journal import End, JournalWriter
-from interplay.record.picture_changes import Change, PictureChanges, packed
-from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, of_column, seat_spaces
 from interplay.statistics import Collection, StatisticSpec
 
 log = logging.getLogger("interplay.record")

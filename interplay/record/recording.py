@@ -16,10 +16,10 @@ from gymnasium.envs.registration import EnvSpec
 from interplay.envs.base import PlayableEnv, SingleAgentEnv
 from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
+from interplay.record.format.spaces import arrow_type, held
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
 from interplay.record.recorder import BATCH_US, Recorder
-from interplay.record.sealed import Episode
-from interplay.record.spaces import arrow_type, held
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.tasks import Task
 

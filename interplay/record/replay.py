@@ -12,18 +12,19 @@ import pyarrow as pa
 
 from interplay.envs import make
 from interplay.envs.base import PlayableEnv
-from interplay.record import journal, spaces
+from interplay.record import journal
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.rewards import total_of
+from interplay.record.format.schema import frame_hash
+from interplay.record.format.spaces import plain_action
 from interplay.record.journal import Journal
 from interplay.record.recorder import Recorder
-from interplay.record.rewards import total_of
-from interplay.record.schema import frame_hash
-from interplay.record.spaces import plain_action
 from interplay.record.stepper import RecordedEpisode
 
 if TYPE_CHECKING:
     from interplay.record.archive import Archive
-    from interplay.record.sealed import Episode
+    from interplay.record.sealed.episode import Episode
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import SeatEnd, seat_end
 from interplay.record.errors import RecordingError
+from interplay.record.format.schema import InputTiming, PaintedPicture
 from interplay.record.recorder import Recorder
-from interplay.record.schema import InputTiming, PaintedPicture
 from interplay.statistics import Collection
 
 MAX_SEED = 2**63 - 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.record.archive import Archive, conditions
-from interplay.record.verify import Verdict
+from interplay.record.verification.verify import Verdict
 from interplay.store import EpisodeRow, EpisodeVerdict
 from interplay.store import summary as store
 from interplay.store.episodes import EpisodeQuery, find_episodes

@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from interplay.record.datasets.plain_values import Refused, read_each
 from interplay.record.errors import RecordingError
-from interplay.record.plain_values import Refused, read_each
 
 DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")

@@ -21,12 +21,12 @@ import numpy as np
 from interplay.envs.base import PlayableEnv
 from interplay.envs.pictures import PALETTE
 from interplay.record.datasets.crowdplay_catalogue import DOCUMENT, Published, episodes_in
+from interplay.record.datasets.plain_values import Held, read_values
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.importer import EPISODE_ID, Brought, Spaces, check_names, imported_name
 from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.reader import Format, Part
-from interplay.record.plain_values import Held, read_values
-from interplay.record.schema import Owner
+from interplay.record.format.schema import Owner
 from interplay.tasks import EnvSpec, Task, find
 
 MAX_STEPS = 100_001

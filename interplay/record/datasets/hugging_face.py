@@ -25,7 +25,7 @@ from interplay.record.exchange.reader import Format, Part, episodes_of, numbers,
 from interplay.record.exchange.rows import Description, Pictures, Rows, brought, walk
 from interplay.record.exchange.vectors import dtype_of, names_of
 from interplay.record.exchange.writer import Advance, Exported, ExportError, write_each
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 
 OURS = "interplay.json"
 STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number:05d}.parquet"

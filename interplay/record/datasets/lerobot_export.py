@@ -21,7 +21,7 @@ from interplay.record.exchange.parquet import ParquetShards, column_of, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.rows import Description, Pictures, Rows, walk
 from interplay.record.exchange.writer import Advance, Exported, write_each
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 
 _PICTURES_IN_STATISTICS = 50
 """Of an episode, spread over it: more change the mean by less than its own error."""

@@ -20,10 +20,10 @@ from interplay.files import write_json
 from interplay.record.datasets.minari_places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.writer import Advance, DataSet, Exported, ExportError, by_task, new_folder
+from interplay.record.format.schema import by_seat
+from interplay.record.format.spaces import is_void
 from interplay.record.gymnasium_task import spec_of
-from interplay.record.schema import by_seat
-from interplay.record.sealed import Episode
-from interplay.record.spaces import is_void
+from interplay.record.sealed.episode import Episode
 from interplay.tasks import Task
 
 if TYPE_CHECKING:

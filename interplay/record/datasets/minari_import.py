@@ -34,8 +34,8 @@ from interplay.record.exchange.importer import (
     why_not_made,
 )
 from interplay.record.exchange.playback import Taken
+from interplay.record.format.schema import Owner
 from interplay.record.gymnasium_task import task_of_spec, why_not_replayed
-from interplay.record.schema import Owner
 from interplay.tasks import Task
 
 _MOST_PACKED = 1100

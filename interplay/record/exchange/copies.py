@@ -18,9 +18,9 @@ from interplay.files import replacing, sha256_of
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.schema import DIGESTS_KEY, METADATA_KEY
-from interplay.record.seal import HashingFile, episode_writer
-from interplay.record.sealed import Episode
+from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY
+from interplay.record.sealed.episode import Episode
+from interplay.record.sealed.seal import HashingFile, episode_writer
 
 FOLDER = "released"
 _OWNER = "owner."

@@ -27,9 +27,9 @@ from interplay.files import alone, is_disk_full
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.playback import PlayedBack, Taken
+from interplay.record.format.schema import Owner
 from interplay.record.recorder import Recorder
-from interplay.record.schema import Owner
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.statistics import StatisticSpec
 from interplay.store import episodes as queries

@@ -19,7 +19,7 @@ from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.http_resume import Line, LineError, Parameters
 from interplay.record.exchange.importer import EPISODE_ID, check_code, check_names
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.store import episodes as queries
 from interplay.store.participants import participant_number
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from interplay.errors import MisuseError
 from interplay.files import part_of, to_disk
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.store.releases import content_hash
 
 Advance = Callable[[int], None]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from interplay.files import write_json
 from interplay.record.archive import Archive
-from interplay.record.verify import verify
+from interplay.record.verification.verify import verify
 
 
 def proof_path(root: Path, episode_id: str) -> Path:

@@ -14,7 +14,7 @@ import numpy as np
 from interplay.envs import Frame
 from interplay.files import replacing
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode, no_video
+from interplay.record.sealed.episode import Episode, no_video
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -22,12 +22,12 @@ import xxhash
 from interplay.envs import make
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.schema import DIGESTS_KEY, frame_hash, of_column
+from interplay.record.format.spaces import binary_to_numpy, plain_action
 from interplay.record.recorder import info_text
-from interplay.record.schema import DIGESTS_KEY, frame_hash, of_column
-from interplay.record.sealed import Episode
-from interplay.record.spaces import binary_to_numpy, plain_action
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.wording import amount
 
@@ -204,7 +204,7 @@ def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | No
             if frame_hash(picture) != expected:
                 return row, "the stored frame is not the one that was recorded"
     elif episode.frame_policy == "video":
-        from interplay.record.video import decode, plane_hash
+        from interplay.record.format.video import decode, plane_hash
 
         row = 0
         expected_hashes = table.column("video_hash").to_pylist()

@@ -18,11 +18,11 @@ import zstandard
 
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError, SealError
+from interplay.record.format.picture_changes import unpacked
+from interplay.record.format.rewards import NONFINITE_REWARDS, total_of
+from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.journal import DAMAGED, FULL, End, Journal
-from interplay.record.picture_changes import unpacked
-from interplay.record.rewards import NONFINITE_REWARDS, total_of
-from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
-from interplay.record.sealed import Episode, SeatHeld
+from interplay.record.sealed.episode import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
 """Rows of a Parquet row group, which is what one random access reads."""
@@ -253,7 +253,7 @@ def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows:
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)
             if frames is not None and header.frames == "video":
-                from interplay.record.video import encode_group
+                from interplay.record.format.video import encode_group
 
                 packets, hashes = encode_group(next(frames), header)
                 group = group.append_column("video_hash", hashes).append_column("frame", packets)

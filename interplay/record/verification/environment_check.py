@@ -16,9 +16,9 @@ from interplay.envs import make
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError
 from interplay.record.archive import Archive
-from interplay.record.schema import frame_hash, seat_spaces
+from interplay.record.format.schema import frame_hash, seat_spaces
 from interplay.record.stepper import RecordedEpisode
-from interplay.record.verify import verify
+from interplay.record.verification.verify import verify
 from interplay.tasks import Task
 
 Verdict = Literal["good", "not replayed", "not recorded", "not made"]

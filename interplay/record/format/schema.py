@@ -22,8 +22,8 @@ import xxhash
 
 from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.pictures import PALETTE
-from interplay.record import spaces
 from interplay.record.errors import OtherVersionError, RecordingError
+from interplay.record.format import spaces
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from interplay.record.errors import RecordingError
-from interplay.record.schema import Header, frame_hash
+from interplay.record.format.schema import Header, frame_hash
 
 if TYPE_CHECKING:
     from av import VideoFrame

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.record.archive import Archive
-from interplay.record.export import write_mp4
+from interplay.record.films.export import write_mp4
 
 FOLDER = "clips"
 

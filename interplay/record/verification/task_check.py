@@ -12,7 +12,7 @@ import numpy as np
 from interplay import statistics
 from interplay.envs import make
 from interplay.errors import InterplayError
-from interplay.record.schema import seat_spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task, TaskError
 from interplay.tasks.keys import MAX_TURN
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from interplay.envs.base import Frame, PlayableEnv, Scene
 from interplay.record.errors import RecordingError
-from interplay.record.spaces import binary_to_numpy
+from interplay.record.format.spaces import binary_to_numpy
 
 
 class Source(Protocol):
