@@ -102,7 +102,7 @@ def check(
 
 
 def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
-    from interplay.record.verification.task_check import try_out
+    from interplay.record.verification.environment_check import try_out
 
     suite = load_suite(file)
     index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite

@@ -15,11 +15,11 @@ from interplay.envs.base import PlayableEnv
 from interplay.record import journal
 from interplay.record.errors import RecordingError
 from interplay.record.format import spaces
-from interplay.record.format.rewards import total_of
 from interplay.record.format.schema import frame_hash
 from interplay.record.format.spaces import plain_action
 from interplay.record.journal import Journal
 from interplay.record.recorder import Recorder
+from interplay.record.sealed.seal import total_of
 from interplay.record.stepper import RecordedEpisode
 
 if TYPE_CHECKING:

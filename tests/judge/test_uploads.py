@@ -11,7 +11,7 @@ from interplay.cli import main
 from interplay.judge.entrants.uploads import add_agent
 from interplay.judge.published import import_answers
 from interplay.record import RecordingError, verify
-from interplay.record.films.clips import film
+from interplay.record.films.film import film
 from interplay.record.films.mp4 import copy_to_stream, probe
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, parse_suite

@@ -9,7 +9,7 @@ from blockworld import screens
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
-from interplay.record.films.clips import film
+from interplay.record.films.film import film
 from interplay.record.format.schema import Header, frame_hash
 from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
@@ -80,7 +80,7 @@ def test_an_agent_learns_from_what_it_would_have_seen_itself(archive, recorded):
 def test_a_video_has_one_size_though_the_pictures_changed_theirs(archive, recorded):
     import av
 
-    from interplay.record.films.export import write_mp4
+    from interplay.record.films.film import write_mp4
 
     recorder, seen = recorded
     episode = archive.seal(recorder.finish("quit"))

@@ -249,7 +249,7 @@ def replay(
 
 
 def _write_video(episode: Episode, path: Path) -> None:
-    from interplay.record.films.export import write_mp4
+    from interplay.record.films.film import write_mp4
 
     with progress() as bar:
         done = bar.add_task(path.name, total=episode.num_steps + 1)

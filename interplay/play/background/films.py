@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from interplay.errors import InterplayError
 from interplay.play.workers import starting
 from interplay.record import Archive
-from interplay.record.films.clips import clip_of
+from interplay.record.films.film import clip_of
 from interplay.record.sealed.episode import no_video
 
 FILMER_MODULE = "interplay.play.background.filming"

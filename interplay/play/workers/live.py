@@ -17,7 +17,7 @@ from interplay.play.workers.clock import EpisodeClock, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
 from interplay.play.workers.pace import Pace
 from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
-from interplay.record.format.rewards import counted
+from interplay.record.sealed.seal import counted
 
 HUD_PER_S = 4
 RATE_OVER_S = 2

@@ -18,12 +18,11 @@ from interplay.envs.base import Frame
 from interplay.files import write_json
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.card import Release, write_card
+from interplay.record.exchange.columns import PICTURE, ParquetShards, column_of, dtype_of, from_png, names_of, to_png
 from interplay.record.exchange.importer import Brought
-from interplay.record.exchange.parquet import PICTURE, ParquetShards, column_of, from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.reader import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Pictures, Rows, brought, walk
-from interplay.record.exchange.vectors import dtype_of, names_of
 from interplay.record.exchange.writer import Advance, Exported, ExportError, write_each
 from interplay.record.sealed.episode import Episode
 

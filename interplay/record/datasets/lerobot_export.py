@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 from interplay.envs.base import Frame
 from interplay.files import write_json
 from interplay.record.datasets import lerobot_layout as layout
-from interplay.record.datasets.lerobot_layout import EPISODES, OWN, STATE, VIDEOS, VIEW, place
-from interplay.record.datasets.lerobot_video import VideoFile
+from interplay.record.datasets.lerobot_layout import EPISODES, OWN, STATE, VIDEOS, VIEW, VideoFile, place
 from interplay.record.exchange.card import Release, write_card
-from interplay.record.exchange.parquet import ParquetShards, column_of, to_png
+from interplay.record.exchange.columns import ParquetShards, column_of, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.rows import Description, Pictures, Rows, walk
 from interplay.record.exchange.writer import Advance, Exported, write_each

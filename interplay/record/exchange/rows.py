@@ -18,10 +18,10 @@ import numpy as np
 
 from interplay.envs.base import Frame, PlayableEnv
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.columns import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.importer import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
 from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.writer import ExportError
 from interplay.record.format import spaces
 from interplay.record.format.schema import Owner, by_seat, frame_hash, of_column

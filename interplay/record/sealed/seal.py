@@ -1,9 +1,13 @@
-"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename."""
+"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename.
+
+The sum of rewards that may be NaN or infinite follows `docs/episode-format.md`, "Rewards".
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -19,7 +23,6 @@ import zstandard
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError, SealError
 from interplay.record.format.picture_changes import unpacked
-from interplay.record.format.rewards import NONFINITE_REWARDS, total_of
 from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.journal import DAMAGED, FULL, End, Journal
 from interplay.record.sealed.episode import Episode, SeatHeld
@@ -278,3 +281,22 @@ def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]
                 waiting, count = [], 0
     if waiting:
         yield pa.chunked_array(waiting)
+
+
+NONFINITE_REWARDS = "nonfinite_rewards"
+"""Statistic of an episode in which rewards are NaN or infinite: how many of them, of the first seat."""
+
+
+def total_of(rewards: np.ndarray) -> float:
+    """The sum of the rewards that are finite numbers; itself finite.
+
+    >>> total_of(np.array([1.0, np.nan, np.inf, 2.0]))
+    3.0
+    """
+    with np.errstate(over="ignore"):  # of rewards near the largest number there is
+        return float(np.nan_to_num(rewards[np.isfinite(rewards)].sum()))
+
+
+def counted(reward: float) -> float:
+    """A reward as it counts towards a total: 0 where it is NaN or infinite."""
+    return reward if math.isfinite(reward) else 0.0
