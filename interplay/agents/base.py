@@ -12,7 +12,7 @@ import numpy as np
 from interplay.envs import Observer, PlayableEnv, make, pipeline
 from interplay.errors import InterplayError
 from interplay.record import RecordedEpisode
-from interplay.record.schema import seat_spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 

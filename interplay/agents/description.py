@@ -17,7 +17,7 @@ import gymnasium
 from interplay.agents import actions, first_person
 from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, shortened, unknown_name
-from interplay.record import spaces
+from interplay.record.format import spaces
 
 FORMAT = "interplay-policy"
 VERSION = 2

@@ -21,7 +21,7 @@ from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
 from interplay.record import Archive, Episode
-from interplay.record.clips import film
+from interplay.record.films.film import film
 from interplay.store import entrants as store
 from interplay.tasks import Task
 

@@ -18,8 +18,8 @@ from interplay.agents.description import FILE, FORMAT, REMEDY, VERSION, WEIGHTS,
 from interplay.envs import make, pipeline
 from interplay.errors import not_installed
 from interplay.files import write_bytes
-from interplay.record import spaces
-from interplay.record.schema import seat_spaces
+from interplay.record.format import spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 

@@ -18,7 +18,7 @@ from interplay.agents.base import AgentError
 from interplay.envs import make
 from interplay.files import replacing
 from interplay.record import Archive, Episode
-from interplay.record.clips import film
+from interplay.record.films.film import film
 
 
 def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from interplay.envs import PlayableEnv
-from interplay.record.schema import seat_spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import KeyMap, Task
 
 TURN_DEGREES = 5.0

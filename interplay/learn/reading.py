@@ -23,7 +23,7 @@ from interplay.envs.info import SeatEnd
 from interplay.files import alone, is_disk_full, sha256_of, to_disk, write_json
 from interplay.learn.transitions import COLUMNS, EpisodeCounts, Owner, TransitionError, Transitions
 from interplay.record import Episode
-from interplay.record.schema import by_seat
+from interplay.record.format.schema import by_seat
 
 FOLDER = "transitions"
 """Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""

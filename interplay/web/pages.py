@@ -18,7 +18,7 @@ from interplay.envs.make import end_button, has_score
 from interplay.explore import published
 from interplay.learn.reward.curves import read_along
 from interplay.play.games import agreement
-from interplay.record.listing import episode_page, episodes_by_task
+from interplay.record.catalogue import episode_page, episodes_by_task
 from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name

@@ -10,7 +10,7 @@ from pathlib import Path
 from fastapi import Request
 from fastapi.responses import FileResponse, Response, StreamingResponse
 
-from interplay.record.variation import vary
+from interplay.record.films.variation import vary
 
 AT_ONCE_BYTES = 256 * 1024
 """What is read from the disk at a time."""

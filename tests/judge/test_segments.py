@@ -38,7 +38,7 @@ from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import next_pair
 from interplay.judge.segments.studies import Game, SegmentError, SegmentStudies, draw_segments
 from interplay.play.connections.tokens import operator_token
-from interplay.record.clips import film
+from interplay.record.films.film import film
 from interplay.store import EpisodeSeat, Participant
 from interplay.store import judging as store
 from interplay.store.entrants import admit, agree

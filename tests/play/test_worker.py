@@ -134,7 +134,7 @@ def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:
 SPACES_AND_DATABASE = """
 import sys
 import interplay.record
-from interplay.record.spaces import to_arrow
+from interplay.record.format.spaces import to_arrow
 from gymnasium.spaces import MultiBinary
 
 def main(descriptor):

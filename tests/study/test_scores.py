@@ -10,7 +10,7 @@ from play_world import PlayWorld
 from played_games import add_game
 
 from interplay import testing
-from interplay.record import proofs
+from interplay.record.verification import proofs
 from interplay.store import Ban, EpisodeRow, EpisodeSeat, PlaySession
 from interplay.store.participants import add_participant
 from interplay.study.scores import Scores, bins, standing

@@ -1,6 +1,6 @@
 """VPT's published files: `.model`, which says the network's sizes, and `.weights`. Nothing in them is run.
 
-A `.model` file is a pickle. `interplay.record.plain_values` reads it: numbers, texts, lists and dictionaries, and nothing else.
+A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only.
 A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_only`.
 """
 
@@ -17,7 +17,7 @@ import torch
 
 from interplay.agents.vpt.network import VPT, Architecture
 from interplay.errors import InterplayError, shortened
-from interplay.record.plain_values import SMALL, Refused, read_values
+from interplay.record.datasets.plain_values import SMALL, Refused, read_values
 
 _MOST = 1 << 13
 """More than any size of the largest network; sizes beyond it would take minutes to try."""

@@ -179,7 +179,7 @@ def verify(
 
 
 def _verify_many(episodes: list[Episode]) -> list[Verdict]:
-    from interplay.record.verify import verify_file
+    from interplay.record.verification.verify import verify_file
 
     jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
     num_steps = sum(episode.num_steps for episode in episodes)
@@ -249,7 +249,7 @@ def replay(
 
 
 def _write_video(episode: Episode, path: Path) -> None:
-    from interplay.record.export import write_mp4
+    from interplay.record.films.film import write_mp4
 
     with progress() as bar:
         done = bar.add_task(path.name, total=episode.num_steps + 1)

@@ -19,7 +19,7 @@ from interplay.explore.results.pairs import Ratings, rate
 from interplay.explore.results.references import References, references
 from interplay.rank.ranking import Method
 from interplay.store import Database
-from interplay.store.exposure import attempts_state
+from interplay.store.participants import attempts_state
 
 _Made = TypeVar("_Made")
 _RUNS_KEPT = 16

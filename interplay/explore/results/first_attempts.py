@@ -16,8 +16,8 @@ from interplay.explore.instance import Instance
 from interplay.explore.judgement_cache import Judgement
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.store.episodes import EpisodeQuery, find_episodes
-from interplay.store.exposure import Exposure, add_exposures, exposures, tasks_known_to
 from interplay.store.participants import PEOPLE as ENTRANT
+from interplay.store.participants import Exposure, add_exposures, exposures, tasks_known_to
 from interplay.tasks import Task
 
 PEOPLE = "people (first attempts)"

@@ -15,7 +15,7 @@ from interplay.explore.evaluation.metrics import Reference, Result
 from interplay.explore.instance import Instance
 from interplay.explore.results.first_attempts import PEOPLE, Exposures, JudgementOf, beside, first_attempts
 from interplay.record import Archive
-from interplay.record.listing import listed
+from interplay.record.catalogue import listed
 from interplay.store import Database
 from interplay.store.episodes import EpisodeQuery
 

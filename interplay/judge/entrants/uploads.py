@@ -14,7 +14,7 @@ from interplay.errors import InterplayError
 from interplay.judge.entrants.video_folder import FoundVideo, find_videos, task_names
 from interplay.judge.entrants.video_staging import Placement, Progress, StagedVideo, UploadError, all_wrong, placing, stage
 from interplay.record import Archive
-from interplay.record.mp4 import Mp4, probe
+from interplay.record.films.mp4 import Mp4, probe
 from interplay.store import Database
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store

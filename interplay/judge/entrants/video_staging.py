@@ -23,7 +23,7 @@ from interplay.errors import InterplayError
 from interplay.files import part_of
 from interplay.judge.entrants.video_folder import FoundVideo
 from interplay.record import Archive
-from interplay.record.mp4 import Mp4, copy_to_stream
+from interplay.record.films.mp4 import Mp4, copy_to_stream
 from interplay.store import EpisodeRow, TaskRow
 from interplay.store import uploads as store
 from interplay.store.episodes import ACTOR_KINDS, UPLOADED

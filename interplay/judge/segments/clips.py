@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from interplay.record.clips import Clip
+from interplay.record.films.film import Clip
 from interplay.store.judging import SegmentRow
 
 MOST_AT_ONCE = 16

@@ -14,7 +14,7 @@ from interplay.judge.segments.definition import STEPS_OF_A_DECISION, Segments
 from interplay.judge.segments.selection import overlap
 from interplay.record import Archive, Episode
 from interplay.record.catalogue import parse_condition
-from interplay.record.clips import Clip, film
+from interplay.record.films.film import Clip, film
 from interplay.store import judging as store
 from interplay.store.judging import NewSegment
 from interplay.tasks import Task

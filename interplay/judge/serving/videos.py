@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from interplay.judge.entrants.duplicates import twin_path
 from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
-from interplay.record.variation import stated_length_s
+from interplay.record.films.variation import stated_length_s
 from interplay.store import Database, Match
 from interplay.store import judging as store
 

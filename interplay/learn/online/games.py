@@ -15,7 +15,7 @@ from interplay.envs import NoNumbersError, Observer, make, pipeline, pipeline_na
 from interplay.learn.config import RunError
 from interplay.learn.transitions import require_discrete
 from interplay.record import RecordedEpisode
-from interplay.record.schema import seat_spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8

@@ -10,7 +10,7 @@ from interplay.learn.recordings.counts import all_files
 from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.names import RecordingsError, own_task_of, why_bad
 from interplay.record import RecordingError
-from interplay.record.mp4 import probe
+from interplay.record.films.mp4 import probe
 from interplay.tables import visible
 from interplay.wording import amount
 

@@ -24,7 +24,7 @@ from interplay.learn.recordings.pictures import SCREEN_ROWS
 from interplay.learn.recordings.vpt_import import task_of_recordings
 from interplay.record import Episode, RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.export import write_mp4
+from interplay.record.films.film import write_mp4
 from interplay.tasks import Task
 from interplay.tasks.task import published_name
 

@@ -24,7 +24,7 @@ from interplay.play.connections.frame_list import FrameList
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import Draw, DrawLand, ToWeb, Unpacker, decode_draw, pack, pack_event
 from interplay.record import Episode, RecordingError
-from interplay.record.frames import ReplaySource
+from interplay.record.sealed.frames import ReplaySource
 
 NICENESS = 10
 """Behind the games; not behind everything, since somebody waits."""

@@ -24,7 +24,7 @@ from typing import Any
 import interplay.record
 from interplay.parallel import give_way, give_way_to_sessions
 from interplay.play.workers.processes import shield_from_the_terminal
-from interplay.record.clips import film
+from interplay.record.films.film import film
 
 NICENESS = 10
 """Behind all that people wait for; not behind everything, as sealing is: this takes long and is held while games need the core,

@@ -19,8 +19,8 @@ from typing import Any, Literal, NamedTuple
 from interplay.errors import InterplayError
 from interplay.play.workers import starting
 from interplay.record import Archive
-from interplay.record.clips import clip_of
-from interplay.record.sealed import no_video
+from interplay.record.films.film import clip_of
+from interplay.record.sealed.episode import no_video
 
 FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0

@@ -15,7 +15,7 @@ from isal import isal_zlib
 
 from interplay.envs import Frame
 from interplay.play.connections import wire
-from interplay.record.picture_changes import Change, PictureChanges, difference
+from interplay.record.format.picture_changes import Change, PictureChanges, difference
 
 Codec = Literal["palette", "jpeg"]
 JPEG_QUALITY = 85

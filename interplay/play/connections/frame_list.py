@@ -8,7 +8,7 @@ from interplay.envs import Frame
 from interplay.play.connections.codec import FrameEncoder, finite_reward, palette_text
 from interplay.play.connections.wire import FRESH, LAND_FRAME, LAST_FRAME, SCENE_FRAME, pack_header
 from interplay.record import Episode
-from interplay.record.rewards import total_of
+from interplay.record.sealed.seal import total_of
 
 _LENGTH = struct.Struct("<I")
 

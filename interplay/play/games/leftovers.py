@@ -12,8 +12,8 @@ from typing import NamedTuple
 from interplay.play.games.for_study import ForStudy
 from interplay.play.workers.channel import Acting, Ended
 from interplay.record import Archive, RecordingError, journal
-from interplay.record.rewards import counted, total_of
-from interplay.record.schema import Header
+from interplay.record.format.schema import Header
+from interplay.record.sealed.seal import counted, total_of
 from interplay.store import PlaySession, sessions
 from interplay.tasks import Task
 

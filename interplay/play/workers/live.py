@@ -16,7 +16,7 @@ from interplay.play.workers.channel import Ended, pack_event
 from interplay.play.workers.clock import EpisodeClock, Pace, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
 from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
-from interplay.record.rewards import counted
+from interplay.record.sealed.seal import counted
 
 HUD_PER_S = 4
 RATE_OVER_S = 2

@@ -13,7 +13,7 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder, finite_reward, picture_alone
 from interplay.play.workers.channel import ToWeb, Watched, Welcomed, encode, pack, pack_event
 from interplay.record import InputTiming, PaintedPicture
-from interplay.record.picture_changes import Change
+from interplay.record.format.picture_changes import Change
 from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 

@@ -18,7 +18,7 @@ _LOADED = (
     "interplay.play.background.filming",
     "interplay.play.partners.deciding",
     "interplay.play.partners.roster",
-    "interplay.record.spaces:load_arrow",
+    "interplay.record.format.spaces:load_arrow",
     "cv2",  # with which agents look: loading it takes a tenth of a second, which no game that runs may wait
 )
 """What these processes run, loaded before they are forked."""

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 from interplay.errors import InterplayError
 from interplay.judge.entrants.roster import OPERATOR, Viewer
 from interplay.record import Episode
-from interplay.record.listing import is_there, withheld
+from interplay.record.catalogue import is_there, withheld
 from interplay.store import Entrant
 from interplay.store.episodes import EpisodeQuery
 from interplay.tasks import Task, lookup

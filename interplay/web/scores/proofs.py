@@ -6,7 +6,8 @@ from functools import partial
 
 from interplay.play.background.filming import Pace, make_what_is_asked
 from interplay.play.background.films import SOON, Films
-from interplay.record import Archive, proofs
+from interplay.record import Archive
+from interplay.record.verification import proofs
 from interplay.study.scores import Place
 
 

@@ -1,7 +1,7 @@
-"""An mp4 whose bytes are another file's: as long as nobody asked for, with the same pictures, made without encoding.
+"""An mp4 with other bytes than its file: of a random length, with the same pictures, made without encoding.
 
 A `free` box, which players skip, is put behind the first box; the index, which says where in the file each picture is, is moved
-along. Nothing is written to the disk: what changed is the head, the rest is read from the file as it is.
+along. Nothing is written to the disk: only the head is made, the rest is read from the file as it is.
 """
 
 from __future__ import annotations
@@ -30,18 +30,13 @@ class Variation:
 
     Attributes:
         pieces: Bytes, or a stretch of the file on the disk: (first byte, byte behind the last one).
-        size_bytes: Of all of it.
     """
 
     pieces: tuple[bytes | tuple[int, int], ...]
     size_bytes: int
 
     def read(self, path: Path, first: int, stop: int, chunk: int) -> Iterator[bytes]:
-        """Bytes from `first` on, as far as `stop`, in pieces of at most `chunk` bytes.
-
-        Raises:
-            OSError: If the file cannot be read.
-        """
+        """Bytes from `first` on, as far as `stop`, in pieces of at most `chunk` bytes."""
         with path.open("rb") as file:
             place = 0
             for piece in self.pieces:
@@ -65,21 +60,17 @@ def vary(path: Path, secret: bytes) -> Variation:
     """A video as one match serves it: the same for the same secret, of another length and hash than for any other.
 
     Args:
-        path: An mp4. Of one that is built otherwise than ours (in fragments, or damaged) the box is put at the end.
-        secret: At least 16 bytes that whoever watches cannot guess.
+        path: An mp4. Of one that is built differently from ours (in fragments, or damaged) the box is put at the end.
+        secret: At least 16 bytes that nobody who watches can guess.
     Raises:
-        FileNotFoundError: If it is not there.
+        FileNotFoundError: If it is missing.
     """
     stat = path.stat()
     return _vary(path, secret, stat.st_size, stat.st_mtime_ns)
 
 
 def stated_length_s(path: Path) -> float | None:
-    """How long a video is by its index, seconds; None if the index is missing, or states no length, as in fragments.
-
-    Raises:
-        FileNotFoundError: If it is not there.
-    """
+    """Length of a video by its index, seconds; None if the index is missing, or states no length, as in fragments."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start, stop = next(((start, stop) for name, start, stop in _boxes(file, 0, size) if name == b"moov"), (0, 0))
@@ -142,11 +133,7 @@ def _boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _move(moov: bytearray, by: int, *, is_after) -> None:
-    """Add to every place of a picture in an index.
-
-    Raises:
-        ValueError, struct.error, OverflowError: If it is not an index.
-    """
+    """Add to every place of a picture in an index."""
     waiting = [(8, len(moov))]
     while waiting:
         place, end = waiting.pop()

@@ -1,4 +1,4 @@
-"""Finds which parts of a picture changed, once a step, for the recording and for the players.
+"""The parts of a picture that changed, found once a step, for the recording and for the players.
 
 Pictures are palette indices, taken as words of 8 pixels, or of one where their number is not divisible by 8.
 """
@@ -13,12 +13,12 @@ import numpy as np
 
 
 class Change(NamedTuple):
-    """Where a picture differs from the one before.
+    """Difference of a picture from the one before.
 
     Attributes:
         places: The words that differ, int64, shape (n,).
-        now: What they are, shape (n,).
-        bits: What they are XOR what they were, shape (n,).
+        now: Their new values, shape (n,).
+        bits: New values XOR old values, shape (n,).
     """
 
     places: np.ndarray
@@ -27,14 +27,8 @@ class Change(NamedTuple):
 
 
 class PictureChanges:
-    """Finds where each picture differs from the one before.
-
-    Args:
-        height, width: Of the pictures. The first one is compared with index 0 everywhere.
-
-    Attributes:
-        last: The last picture, uint8, shape (H, W).
-    """
+    """Finds where each picture, uint8, shape (H, W), differs from the one before; the first one is compared with index 0
+    everywhere."""
 
     def __init__(self, height: int, width: int) -> None:
         self.last = np.zeros((height, width), np.uint8)
@@ -42,7 +36,6 @@ class PictureChanges:
         self._last = self.last.reshape(-1).view(self._word)
 
     def take(self, pixels: np.ndarray) -> Change:
-        """Take the next picture: uint8, shape (H, W)."""
         words = np.frombuffer(pixels if pixels.flags.c_contiguous else np.ascontiguousarray(pixels), self._word)
         last = self._last
         places = (words != last).nonzero()[0]
@@ -52,7 +45,6 @@ class PictureChanges:
         return Change(places, now, bits)
 
     def follow(self, change: Change) -> None:
-        """Take the next picture, of which is known where it differs."""
         self._last[change.places] = change.now
 
 
@@ -61,7 +53,7 @@ def _word(num_pixels: int) -> type[np.unsignedinteger]:
 
 
 class _Canvases(threading.local):
-    """For each size a picture that is black but while it is looked at: one for all games, so that it stays in the cache."""
+    """For each size a picture that is black except while it is looked at: one for all games, so that it stays in the cache."""
 
     def __init__(self) -> None:
         self.of_size: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -71,7 +63,7 @@ _canvases = _Canvases()
 
 
 def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
-    """What `use` makes of a picture XOR the one before: uint8, shape (num_pixels,), to be read at once and not kept."""
+    """Result of `use`, given a picture XOR the one before: uint8, shape (num_pixels,), to be read at once and not kept."""
     canvas = _canvases.of_size.get(num_pixels)
     if canvas is None:
         pixels = np.zeros(num_pixels, np.uint8)
@@ -89,11 +81,7 @@ def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], byte
 
 
 def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
-    """A picture for a journal, by what changed unless that would be longer.
-
-    Args:
-        whole: Whether to keep all of it.
-    """
+    """A picture for a journal: its changes, or all of it if `whole` or if that is shorter."""
     places, _, bits = change
     num_words = pixels.size // bits.itemsize
     if whole or 2 * len(places) >= num_words:
@@ -102,11 +90,8 @@ def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
 
 
 def unpacked(block: bytes, picture: np.ndarray) -> Iterator[np.ndarray]:
-    """The pictures of a batch, each valid until the next one.
-
-    Args:
-        picture: The last one of the batch before, uint8, shape (num_pixels,), which becomes each of these.
-    """
+    """The pictures of a batch, each valid until the next one: `picture`, uint8, shape (num_pixels,), which is the last one of
+    the batch before, becomes each of them."""
     words = picture.view(word := _word(picture.size))
     start, size = 0, words.itemsize
     while start < len(block):

@@ -1,4 +1,4 @@
-"""Proofs of episodes that were kept: whether an episode, played again, was what was recorded. High scores ask for them."""
+"""Proofs of episodes: whether an episode, played again, was what was recorded. High scores ask for them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 
 from interplay.files import write_json
 from interplay.record.archive import Archive
-from interplay.record.verify import verify
+from interplay.record.verification.verify import verify
 
 
 def proof_path(root: Path, episode_id: str) -> Path:
-    """Where the proof of an episode is kept."""
     return root / "media" / "proofs" / f"{episode_id}.json"
 
 

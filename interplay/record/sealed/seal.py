@@ -1,9 +1,13 @@
-"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename."""
+"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename.
+
+The sum of rewards that may be NaN or infinite follows `docs/episode-format.md`, "Rewards".
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,11 +22,10 @@ import zstandard
 
 from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError, SealError
+from interplay.record.format.picture_changes import unpacked
+from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
 from interplay.record.journal import DAMAGED, FULL, End, Journal
-from interplay.record.picture_changes import unpacked
-from interplay.record.rewards import NONFINITE_REWARDS, total_of
-from interplay.record.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
-from interplay.record.sealed import Episode, SeatHeld
+from interplay.record.sealed.episode import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
 """Rows of a Parquet row group, which is what one random access reads."""
@@ -33,17 +36,14 @@ play would feel: sealing is what their server does beside."""
 
 
 def seal(paths: list[Path], target: Path) -> Episode:
-    """Write the sealed file of a journal; the journal stays.
+    """Write the sealed file of a journal (its segments, oldest first); the journal stays.
 
-    Args:
-        paths: Its segments, oldest first.
-        target: The Parquet file to make; its folder exists.
     Returns:
         The episode, with `sha256` and `size_bytes` set.
     Raises:
         RecordingError: If the journal holds no observation, or the disk is full (then nothing is left of the target).
 
-    What cannot be read of a damaged journal is left out with all that follows; the statistic `damaged_journal` says so.
+    A damaged journal is read as far as possible; the statistic `damaged_journal` says that the rest is missing.
     """
     journal = Journal(paths)
     table = journal.table()
@@ -135,7 +135,6 @@ def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, 
 
 
 def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
-    """What each owner of a seat did: first who sat there at the start, then the others as they came."""
     names = steps.column(f"owner.{seat}")
     rewards = steps.column(f"reward.{seat}").to_numpy()
     for name in dict.fromkeys([header.owners[seat].name, *pc.unique(names).to_pylist()]):  # type: ignore[attr-defined]
@@ -145,7 +144,6 @@ def _held(header: Header, seat: str, steps: pa.Table) -> Iterator[SeatHeld]:
 
 
 def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s: float) -> dict[str, float | int | str]:
-    """Final values: the last of each info key, then what every episode has."""
     result: dict[str, float | int | str] = {}
     for text in pc.unique(table.column("info")).to_pylist():  # type: ignore[attr-defined]
         for name in json.loads(text):
@@ -167,7 +165,6 @@ def _statistics(table: pa.Table, num_steps: int, total_reward: float, duration_s
 
 
 def _plain(value: float | str) -> float | int | str:
-    """A statistic is a number or a text."""
     return int(value) if isinstance(value, bool) else value
 
 
@@ -226,7 +223,6 @@ class HashingFile:
         self._file.flush()
 
     def mark(self) -> None:
-        """Note where a row group ended and the digest of its bytes."""
         self.marks.append((self._size, self._since_mark.hexdigest()))
         self._since_mark.reset()
 
@@ -234,12 +230,11 @@ class HashingFile:
         self._file.close()
 
     def hexdigest(self) -> str:
-        """SHA-256 of everything written."""
         return self._sha256.hexdigest()
 
 
 def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
-    """What writes the row groups of a sealed file; mark the file after each."""
+    """Writer of the row groups of a sealed file; mark the file after each."""
     return pq.ParquetWriter(
         file,
         schema,
@@ -254,7 +249,6 @@ def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows: pa.Table, journal: Journal) -> None:
-    """Row groups of steps and their frames."""
     header = journal.header
     group_rows = GROUP_ROWS[header.frames]
     frames = None if header.frames == "replay" else _frames(journal, group_rows)
@@ -262,7 +256,7 @@ def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows:
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)
             if frames is not None and header.frames == "video":
-                from interplay.record.video import encode_group
+                from interplay.record.format.video import encode_group
 
                 packets, hashes = encode_group(next(frames), header)
                 group = group.append_column("video_hash", hashes).append_column("frame", packets)
@@ -274,7 +268,6 @@ def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows:
 
 
 def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]:
-    """Cut a stream of arrays into runs of `size`."""
     waiting: list[pa.Array] = []
     count = 0
     for array in arrays:
@@ -288,3 +281,22 @@ def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]
                 waiting, count = [], 0
     if waiting:
         yield pa.chunked_array(waiting)
+
+
+NONFINITE_REWARDS = "nonfinite_rewards"
+"""Statistic of an episode in which rewards are NaN or infinite: how many of them, of the first seat."""
+
+
+def total_of(rewards: np.ndarray) -> float:
+    """The sum of the rewards that are finite numbers; itself finite.
+
+    >>> total_of(np.array([1.0, np.nan, np.inf, 2.0]))
+    3.0
+    """
+    with np.errstate(over="ignore"):  # of rewards near the largest number there is
+        return float(np.nan_to_num(rewards[np.isfinite(rewards)].sum()))
+
+
+def counted(reward: float) -> float:
+    """A reward as it counts towards a total: 0 where it is NaN or infinite."""
+    return reward if math.isfinite(reward) else 0.0

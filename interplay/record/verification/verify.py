@@ -22,22 +22,21 @@ import xxhash
 from interplay.envs import make
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.schema import DIGESTS_KEY, frame_hash, of_column
+from interplay.record.format.spaces import binary_to_numpy, plain_action
 from interplay.record.recorder import info_text
-from interplay.record.schema import DIGESTS_KEY, frame_hash, of_column
-from interplay.record.sealed import Episode
-from interplay.record.spaces import binary_to_numpy, plain_action
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.wording import amount
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What verifying one episode found.
+    """Result of verifying one episode.
 
     Attributes:
-        episode: Its id.
         equal: Whether the file and its replay are what was recorded.
         step: First step that differs (of the damaged part, where nothing finer can be told), or None when equal.
         reason: One sentence.
@@ -55,7 +54,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first step that differs, and how; `in_replay` if only the replay gives something else than the recording."""
+    """The first step that differs, and how; `in_replay` if only the replay differs from the recording."""
 
     step: int
     reason: str
@@ -71,8 +70,8 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     """As `verify`, for a file.
 
     Args:
-        path: A sealed file; or an mp4 that is all there is, of which the bytes are compared and nothing else can be.
-        sha256: What the catalogue knows; None when there is none, then the footer is taken on trust.
+        path: A sealed file; or the mp4 of a video only, of which the bytes are compared.
+        sha256: As in the catalogue; None where it has no hash, then the footer is taken on trust.
     """
     if path.suffix == ".mp4":
         return _verify_video(path, episode_id, sha256)
@@ -117,7 +116,6 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
 
 
 def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
-    """A video only: it is the file that was uploaded, or not."""
     if sha256 is None:
         return Verdict(episode_id, True, None, "its video was not imported, so there is nothing to compare", False)
     try:
@@ -132,15 +130,12 @@ def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
 
 @dataclass(frozen=True)
 class _Damage:
-    """The first row group whose bytes are not those that were written."""
-
     group: int
     start: int
     stop: int
 
 
 def _damaged_group(path: Path) -> _Damage | None:
-    """Hash the bytes of each row group and compare with the digests in the footer."""
     metadata = pq.read_metadata(path)
     digests = json.loads((metadata.metadata or {})[DIGESTS_KEY])
     start = 0
@@ -156,7 +151,6 @@ def _damaged_group(path: Path) -> _Damage | None:
 def _first_difference(
     episode: Episode, file: pq.ParquetFile, damage: _Damage | None, replay: _Replay | None
 ) -> _Difference | None:
-    """Go through the row groups in order, beside a replay where there can be one; the replay is closed after."""
     try:
         if damage is not None and damage.group == 0 and episode.num_steps == 0:
             return _Difference(0, "the bytes of the only row group were changed")
@@ -172,7 +166,6 @@ def _compare_groups(
     damage: _Damage | None,
     replay: _Replay | None,
 ) -> _Difference | None:
-    """All row groups in order, up to the first difference."""
     start = 0
     for group in range(file.num_row_groups):
         hurt = damage is not None and damage.group == group
@@ -192,7 +185,6 @@ def _compare_groups(
 
 
 def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | None) -> _Difference | None:
-    """One row group against its own hashes and against the replay."""
     if table.column("step").to_pylist() != list(range(start, start + table.num_rows)):
         return _Difference(start, "the step numbers do not count up")
     hashes = table.column("frame_hash").to_pylist()
@@ -206,14 +198,13 @@ def _compare(episode: Episode, table: pa.Table, start: int, replay: _Replay | No
 
 
 def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | None]) -> tuple[int, str] | None:
-    """First row whose stored frame is not the one that was hashed."""
     if episode.frame_policy == "indexed":
         pictures = binary_to_numpy(table.column("frame").combine_chunks())
         for row, (picture, expected) in enumerate(zip(pictures, hashes, strict=True)):
             if frame_hash(picture) != expected:
                 return row, "the stored frame is not the one that was recorded"
     elif episode.frame_policy == "video":
-        from interplay.record.video import decode, plane_hash
+        from interplay.record.format.video import decode, plane_hash
 
         row = 0
         expected_hashes = table.column("video_hash").to_pylist()
@@ -230,7 +221,6 @@ def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | No
 
 
 def _replayed(table: pa.Table, start: int, hashes: list[int | None], replay: _Replay | None) -> Iterator[_Difference | None]:
-    """For each row, how the replay differs, or None."""
     if replay is None:
         yield from [None] * table.num_rows
         return
@@ -261,12 +251,10 @@ class _Replay:
             self._beside.close()
 
     def compared(self) -> str:
-        """What was compared where pictures cannot be."""
         states = f"{amount(self._num_states, 'kept state')}, " if self._num_states else ""
         return f"{states}rewards, endings and infos"
 
     def _is_in_state(self, snapshot: bytes) -> bool:
-        """Whether the world is where a recorded snapshot says it was."""
         if self._beside is None:
             self._beside = make(self._header.task)
         self._beside.restore(snapshot)
@@ -274,7 +262,6 @@ class _Replay:
         return self._beside.snapshot() == self._env.snapshot()
 
     def other_versions(self) -> str:
-        """What of the environment has another version now than when the episode was recorded."""
         now = self._env.versions()
         changed = [
             f"{name} {old}, now {now.get(name)}" for name, old in self._header.env_versions.items() if now.get(name) != old
@@ -282,7 +269,6 @@ class _Replay:
         return f" (recorded with {'; '.join(changed)})" if changed else ""
 
     def columns(self, table: pa.Table) -> dict[str, Any]:
-        """What is compared, as plain values."""
         header = self._header
         kept = ("terminated", "truncated", "info", *(["snapshot"] if "snapshot" in table.column_names else []))
         result: dict[str, Any] = {name: table.column(name).to_pylist() for name in kept}
@@ -300,7 +286,6 @@ class _Replay:
         return result
 
     def differs(self, rows: dict[str, Any], row: int, recorded_hash: int | None, step: int) -> str | None:
-        """Compare the world before this step, then take the step and compare what it gave."""
         if self._header.view is not None:
             self._env.draw_for(self._header.view, rows["view_height"][row])
         if self.same_pictures and recorded_hash is not None:

@@ -1,4 +1,4 @@
-"""What a recording holds: its header and its columns. `docs/episode-format.md` is the page for readers.
+"""Header and columns of a recording. `docs/episode-format.md` is the page for readers.
 
 A journal row is written when an observation arrives: row k is observation k together with the step that led to it. So any
 prefix of a journal is a whole episode (k actions, k + 1 observations). A sealed row is a step as learners read it: row t is
@@ -22,8 +22,8 @@ import xxhash
 
 from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.pictures import PALETTE
-from interplay.record import spaces
 from interplay.record.errors import OtherVersionError, RecordingError
+from interplay.record.format import spaces
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
@@ -40,7 +40,7 @@ DIGESTS_KEY = b"interplay.digests"
 
 
 class InputTiming(NamedTuple):
-    """What is known about the input that was in force during a step.
+    """The input that was in force during a step.
 
     Attributes:
         painted_step: Step of the frame the player had on screen when the input was made.
@@ -58,10 +58,10 @@ class InputTiming(NamedTuple):
 
 
 class PaintedPicture(NamedTuple):
-    """What the player's own browser last said it has painted, where it draws the world itself.
+    """The last picture that the player's own browser has painted, as it reports, where it draws the world itself.
 
     Attributes:
-        yaw, pitch: Where the picture looked, degrees.
+        yaw, pitch: Direction of view, degrees.
         width, height: Of the picture, pixels of the screen.
         fps: Pictures a second.
         input_ms: From a press until the first picture of a step that used it, as the browser measured; None before the first.
@@ -77,10 +77,10 @@ class PaintedPicture(NamedTuple):
 
 @dataclass(frozen=True)
 class Owner:
-    """Who sits in a seat.
+    """Player of a seat.
 
     Attributes:
-        name: As recordings call them: an agent's name, or `participant-<id>`.
+        name: As in recordings: an agent's name, or `participant-<id>`.
         kind: `human`, `agent` or `model`.
         participant_id: Of a person the database knows.
     """
@@ -92,10 +92,10 @@ class Owner:
 
 @dataclass(frozen=True)
 class Header:
-    """What is known when an episode starts; the metadata of journal and sealed file.
+    """Facts that are known when an episode starts; the metadata of journal and sealed file.
 
     Attributes:
-        owners: Seat -> who sits there when the episode starts.
+        owners: Seat -> its owner when the episode starts.
         height, width: Of the player's view.
         palette: uint8, shape (256, 3), or None for RGB views.
         action_spaces: Seat -> space.
@@ -104,8 +104,8 @@ class Header:
         view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
         has_options: Whether there are columns of what players set on their page, where the mouse turns their view.
         has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
-        statistics: What is computed while it is recorded.
-        experts: Seat -> name of an agent that is asked at each step what it would do there, whoever acts.
+        statistics: Computed while it is recorded.
+        experts: Seat -> name of an agent that is asked at each step what it would do there.
     """
 
     episode: str
@@ -131,12 +131,11 @@ class Header:
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The places in the environment, in the task's order."""
         return self.task.seats
 
     def owner_called(self, name: str) -> Owner:
-        """Who acted under this name. Who took a seat over later is a person if the name is a participant's, or the pseudonym of
-        one; else an agent."""
+        """The owner of this name. One who took a seat over later is a person if the name is a participant's or a pseudonym,
+        else an agent."""
         for owner in self.owners.values():
             if owner.name == name:
                 return owner
@@ -146,7 +145,6 @@ class Header:
         return Owner(name, "human" if PSEUDONYM.fullmatch(name) else "agent")
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, `schema_version` first."""
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
         return (
             {"schema_version": SCHEMA_VERSION}
@@ -169,11 +167,7 @@ class Header:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
-        """The inverse of `to_json`.
-
-        Raises:
-            OtherVersionError: As `check_version`.
-        """
+        """The inverse of `to_json`; `OtherVersionError` as `check_version`."""
         check_version(document)
         palette = None
         if document["palette"] is not None:
@@ -196,7 +190,6 @@ class Header:
         )
 
     def at(self, first_step: int) -> Header:
-        """The header of a segment that begins at a later step."""
         return replace(self, first_step=first_step)
 
 
@@ -211,8 +204,8 @@ def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
 
 
 def of_column(seats: Sequence[str], values: Mapping[str, Any]) -> Any:
-    """What the column `observation` has of observations by seat, or its space of spaces by seat: of several seats the mapping,
-    of one seat its value alone."""
+    """Value of the column `observation` for observations by seat (or its space for spaces by seat): the mapping itself, or with
+    one seat its value alone."""
     return values if len(seats) > 1 else values[seats[0]]
 
 
@@ -252,7 +245,7 @@ def columns(header: Header) -> list[pa.Field]:
 
 
 def step_columns(header: Header) -> list[str]:
-    """Columns that belong to the step, not to the observation: what moves up by one row when a journal is sealed."""
+    """Columns that belong to the step, not to the observation: they move up by one row when a journal is sealed."""
     return [
         *(f"action.{seat}" for seat in header.seats),
         *(f"reward.{seat}" for seat in header.seats),
@@ -268,11 +261,7 @@ def step_columns(header: Header) -> list[str]:
 
 
 def check_version(header: Mapping[str, Any], what: object = "the recording") -> None:
-    """Refuse a header of another schema version, as a document.
-
-    Raises:
-        OtherVersionError: With what can read it.
-    """
+    """Refuse a header, as a document, of another schema version with `OtherVersionError`, which names the remedy."""
     version = header.get("schema_version")
     if version != SCHEMA_VERSION:
         is_old = isinstance(version, int) and version < SCHEMA_VERSION
@@ -283,7 +272,6 @@ def check_version(header: Mapping[str, Any], what: object = "the recording") -> 
 
 
 def _asked(header: Header) -> list[str]:
-    """The seats of which an expert is asked."""
     return [seat for seat in header.seats if seat in header.experts]
 
 

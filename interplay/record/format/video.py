@@ -1,4 +1,4 @@
-"""Policy `video`: frames as H.264 access units in the sealed file's `frame` column.
+"""Frame storage `video`: frames as H.264 access units in the sealed file's `frame` column.
 
 Each row group starts with a key frame and has no frames out of order, so one row group decodes alone and packet i is frame i.
 Decoding H.264 gives the same planes everywhere (the standard is bit-exact), so their hash proves a frame; the step to RGB is
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from interplay.record.errors import RecordingError
-from interplay.record.schema import Header, frame_hash
+from interplay.record.format.schema import Header, frame_hash
 
 if TYPE_CHECKING:
     from av import VideoFrame
@@ -25,13 +25,7 @@ CRF = 16
 
 
 def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.Array]:
-    """Encode the frames of one row group.
-
-    Args:
-        jpegs: As the journal holds them.
-    Returns:
-        Access units, and the hash of each frame as it decodes again.
-    """
+    """Access units of one row group, made of JPEGs of the journal, and the hash of each frame as it decodes again."""
     import av
     import simplejpeg
 
@@ -56,11 +50,7 @@ def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.A
 
 
 def decode(packets: Iterable[bytes]) -> Iterator[VideoFrame]:
-    """The frames of one row group, from its key frame on.
-
-    Raises:
-        RecordingError: If the data is damaged.
-    """
+    """The frames of one row group, from its key frame on; `RecordingError` if they are damaged."""
     import av
     from av.error import FFmpegError
 
@@ -75,7 +65,6 @@ def decode(packets: Iterable[bytes]) -> Iterator[VideoFrame]:
 
 
 def plane_hash(frame: VideoFrame) -> int:
-    """Hash of the three planes of a decoded frame."""
     return frame_hash(frame.to_ndarray())
 
 
@@ -90,7 +79,6 @@ class VideoSource:
         self._frames: list[VideoFrame] = []
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
-        """Frames as uint8 RGB."""
         for index in range(start, stop):
             group = int(np.searchsorted(self._starts, index, side="right")) - 1
             if group != self._group:

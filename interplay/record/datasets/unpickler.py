@@ -38,7 +38,7 @@ _PLAIN = "such a file holds arrays and plain values only. Nothing was run."
 
 
 class Refused(Exception):
-    """What the file asks for, in words."""
+    """Reason why the file is refused, in words."""
 
 
 class Kind:
@@ -56,7 +56,6 @@ class Kind:
 
     @property
     def size_bytes(self) -> int:
-        """Of one element."""
         return int(self.code[2:])
 
 
@@ -91,7 +90,6 @@ def scalar(kind: Any, data: Any) -> Array:
 
 
 def moment(packed: Any, *_: Any) -> datetime:
-    """A date and time, UTC."""
     return datetime(packed).replace(tzinfo=UTC)  # type: ignore[call-arg]
 
 
@@ -112,7 +110,7 @@ class RepeatedBytes:
 
 
 class Memo(dict[int, Any]):
-    """What a file may say again by number; not its pictures: no file does, and a game of 28 minutes has 10 GB of them."""
+    """Values that a file may repeat by number; not its pictures: no file does, and a game of 28 minutes has 10 GB of them."""
 
     def __setitem__(self, place: int, value: Any) -> None:
         last = value[-1] if isinstance(value, tuple) and value else value
@@ -128,7 +126,6 @@ class Unpickler(pickle._Unpickler):
         self.memo = Memo()
 
     def find_class(self, module: str, name: str) -> Any:
-        """The stand-in for a name."""
         if (module, name) not in _NAMES:
             raise Refused(
                 f"it names {module[:80]}.{name[:80]}, which could run a program; {_PLAIN}\n"
@@ -137,18 +134,16 @@ class Unpickler(pickle._Unpickler):
         return _NAMES[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        """Refuse what is kept outside the file."""
         raise Refused(f"it holds a thing kept elsewhere; {_PLAIN}")
 
 
 class Output:
-    """Standard output: what was written of arrays."""
+    """Standard output, with the arrays written so far."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self.file, self._most, self._place = file, most, 0
 
     def write(self, data: bytes, kind: str, shape: tuple[int, ...] | list[int], order: str) -> list[Any]:
-        """Write the bytes of an array, and say where they are."""
         packed = isal_zlib.compress(data, 1)
         entry = [self._place, len(packed), kind, shape, order]
         self._place += len(packed)
@@ -159,7 +154,6 @@ class Output:
 
 
 def plain(tag: str, value: Any) -> Any:
-    """What JSON writes of a value that it does not know."""
     if isinstance(value, bytes):
         return {tag: OUTPUT.write(value, "|u1", [len(value)], "C")}
     if isinstance(value, Array) and value.written is not None:
@@ -197,13 +191,12 @@ def document_of(file: BinaryIO, tag: str) -> str:
 
 
 def unpacked(file: io.BufferedReader) -> Any:
-    """A file that may be compressed, as one that is not."""
     start = file.peek(3)[:3]
     return bz2.open(file) if start == b"BZh" else gzip.open(file) if start[:2] == b"\x1f\x8b" else file
 
 
 def answer(file: Any, tag: str) -> str:
-    """`[value]`, or the text of what is wrong."""
+    """`[value]`, or the text of the reason why it is refused."""
     try:
         return f"[{document_of(file, tag)}]"
     except Refused as refused:

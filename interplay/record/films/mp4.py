@@ -31,8 +31,7 @@ class Mp4:
     Attributes:
         num_frames: Frames of the picture, counted.
         duration_s: From the first frame to the end of the last.
-        frame_rate_hz: Frames per second, on average.
-        width, height: In pixels.
+        frame_rate_hz: On average.
         profile: Of H.264, as in `PROFILES`.
         sha256, size_bytes: Of the file.
         streams_at_once: The index stands before the pictures, so that it plays while it loads.
@@ -53,7 +52,7 @@ def probe(path: Path, *, for_browsers: bool = True) -> Mp4:
     """Read a video through: its structure whole, every packet, every key frame's picture.
 
     Args:
-        for_browsers: Whether it must be one that they play, not only one that can be decoded.
+        for_browsers: Whether browsers must be able to play it, not only decoders.
     Raises:
         RecordingError: If it is missing, empty, cut off, damaged, no mp4, or one that some browsers cannot play; the text names
             the remedy.
@@ -132,7 +131,6 @@ def copy_to_stream(source: Path, facts: Mp4, target: Path) -> Mp4:
 
 
 def _rewrap(source: Path, part: Path) -> None:
-    """The same pictures and sound behind an index, without any words."""
     import av
 
     with (
@@ -156,11 +154,7 @@ def _rewrap(source: Path, part: Path) -> None:
 
 
 def _check_boxes(path: Path) -> bool:
-    """Walk the outermost boxes of the file.
-
-    Returns:
-        Whether the index (`moov`) stands before the pictures (`mdat`).
-    """
+    """Walk the outermost boxes of the file; return whether the index (`moov`) stands before the pictures (`mdat`)."""
     try:
         size = path.stat().st_size
         if not size:
@@ -178,7 +172,6 @@ def _check_boxes(path: Path) -> bool:
 
 
 def _boxes(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
-    """Names of the outermost boxes."""
     position = 0
     while position < size:
         file.seek(position)

@@ -85,8 +85,8 @@ def held(space: spaces.Space, value: Any) -> Any:
     """A copy of a value as its space holds it, in its dtype; worlds and agents use their arrays again.
 
     Raises:
-        RecordingError: If that would change it: 300 is no uint8, 1.7 no whole number. Floats may lose digits. What lies outside
-            of the bounds of its space is kept.
+        RecordingError: If that would change it: 300 is no uint8, 1.7 no whole number. Floats may lose digits. A value outside
+            the bounds of its space is kept.
     """
     if isinstance(space, spaces.Discrete):
         return value if type(value) is int else int(_exact(space, value, np.dtype(np.int64), ()).item())
@@ -136,19 +136,12 @@ def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, .
 
 
 def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
-    """Values of a space as an Arrow array; None becomes null.
-
-    Args:
-        kind: `arrow_type(space)`, where it is at hand.
-    Raises:
-        RecordingError: As `held`.
-    """
+    """Values of a space as an Arrow array of `arrow_type(space)`; None becomes null."""
     values = [None if value is None else held(space, value) for value in values]
     return _to_arrow(space, values, kind or arrow_type(space))
 
 
 def _to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """As `to_arrow`, of values that `held` gave."""
     missing = [value is None for value in values]
     mask = pa.array(missing, pa.bool_()) if any(missing) else None
     if isinstance(space, spaces.Discrete) and mask is None:
@@ -253,10 +246,10 @@ def _bounds(values: np.ndarray, are_bounds: np.ndarray) -> Any:
 
 
 def from_json(document: Mapping[str, Any]) -> spaces.Space:
-    """The inverse of `to_json`; what earlier releases left out has Gymnasium's default, and a Box the bounds of its dtype.
+    """The inverse of `to_json`; missing fields have Gymnasium's default, and a Box the bounds of its dtype.
 
     Raises:
-        KeyError, ValueError, RecordingError: If it says no space.
+        KeyError, ValueError, RecordingError: If it is no space.
     """
     match document["kind"]:
         case "Discrete":
@@ -289,7 +282,6 @@ def from_json(document: Mapping[str, Any]) -> spaces.Space:
 
 
 def _box(document: Mapping[str, Any]) -> spaces.Box:
-    """A Box of the bounds that `_bounds` gave."""
     shape, dtype = tuple(document["shape"]), np.dtype(document["dtype"])
     if math.prod(shape) > _MOST_NUMBERS:
         raise ValueError(f"a Box of {math.prod(shape)} numbers")
@@ -308,7 +300,6 @@ def _box(document: Mapping[str, Any]) -> spaces.Box:
 
 
 def _parts(space: spaces.Dict | spaces.Tuple) -> list[tuple[str, spaces.Space]]:
-    """Field names and spaces of a compound space."""
     if isinstance(space, spaces.Dict):
         return [(str(name), part) for name, part in space.spaces.items()]
     return [(str(index), part) for index, part in enumerate(space.spaces)]

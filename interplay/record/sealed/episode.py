@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 
 from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.info import SeatEnd, seat_end
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
-from interplay.record.frames import Frames, IndexedSource, ReplaySource
-from interplay.record.schema import METADATA_KEY, Header, check_version
+from interplay.record.format import spaces
+from interplay.record.format.schema import METADATA_KEY, Header, check_version
+from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
 from interplay.tasks import Task
 
@@ -34,14 +34,7 @@ OUTCOME_CHECK_SUCCESS = "automatic_success"
 
 @dataclass(frozen=True)
 class SeatHeld:
-    """What one owner did in one seat of an episode.
-
-    Attributes:
-        seat: The seat.
-        actor, actor_kind, participant_id: Who held it.
-        num_steps: For how many steps.
-        total_reward: Sum of the finite rewards of these steps.
-    """
+    """Share of one owner in one seat of an episode; `total_reward` is the sum of the finite rewards of these steps."""
 
     seat: str
     actor: str
@@ -55,22 +48,22 @@ class SeatHeld:
 class Episode:
     """One recorded episode. Its facts are at hand; steps, frames and observations are read when asked for.
 
-    Or a video from elsewhere (`is_video_only`): the facts are what the video says, and asking for steps is a `RecordingError`.
+    Or a video from elsewhere (`is_video_only`): the facts are those of the video, and asking for steps is a `RecordingError`.
 
     Attributes:
         id: Unique name, also of the file.
         task_id, task_hash, env: The task, the hash of everything it said, and its environment.
-        actor, actor_kind: Who sat in the first seat when it began, and whether `human`, `agent` or `model`.
+        actor, actor_kind: The first seat's owner when it began: name, and `human`, `agent` or `model`.
         total_reward: Sum of the first seat's rewards that are finite numbers.
         terminated, truncated: How it ended: the world, or we (time limit, player left, crash).
-        outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` of a video only.
+        outcome: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` of a video only.
         duration_s: By the recording clock, first to last step and one frame's time.
-        frame_policy: How frames are kept: `replay`, `indexed` or `video`; `uploaded` where there is a video only.
+        frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` where there is a video only.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
         path: The Parquet file; of a video only the mp4.
         sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path, and of a video that is not here.
         uploaded_task: The task of a video only.
-        seats: Who held each seat, in the order of the seats, then of who came first; one entry for each of them.
+        seats: One entry for each owner of each seat, in the order of the seats, then in that in which the owners came.
     """
 
     id: str
@@ -98,11 +91,7 @@ class Episode:
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
-        """Open a sealed file without a catalogue.
-
-        Raises:
-            RecordingError: If it is missing, empty, cut off or no episode.
-        """
+        """Open a sealed file without a catalogue."""
         file = Path(path)
         parquet = _open(file)
         metadata = _metadata(parquet, file)
@@ -114,7 +103,6 @@ class Episode:
         return cls(**document, path=file)
 
     def to_json(self) -> dict[str, Any]:
-        """The facts as JSON values, without where the file lies."""
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
         return facts | {
             "created_at": self.created_at.isoformat(),
@@ -141,24 +129,21 @@ class Episode:
     def close(self) -> None:
         """Let go of the file and of what was read from it; reading again opens it again.
 
-        Needed only by who wants the file closed now: of all episodes, the 64 opened last are kept open.
+        Only needed to close the file at once: of all episodes, the 64 opened last are kept open.
         """
         for name in ("_file", "_steps", "frames", "observed"):
             self.__dict__.pop(name, None)
 
     @cached_property
     def header(self) -> Header:
-        """What was known when it started: task, versions, seats, palette, spaces."""
         return Header.from_json(_metadata(self._file, self.path)["header"])
 
     @property
     def task(self) -> Task:
-        """The task as it was when this was recorded or uploaded."""
         return self.header.task if self.uploaded_task is None else self.uploaded_task
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns of the file, by the names of `steps`."""
         return self._file.schema_arrow.remove_metadata()
 
     @cached_property
@@ -178,16 +163,15 @@ class Episode:
 
     @property
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """What the outcome check said at the end, see `PlayableEnv.outcome_check`; `statistics` has it as `automatic_*`, the
-        earlier name, under which files keep it too."""
+        """Result of `PlayableEnv.outcome_check` at the end; in `statistics` its names begin with `automatic_`."""
         if self.is_video_only:
             return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
 
     @property
     def live_measures(self) -> tuple[Measure, ...]:
-        """The statistics that were computed while it was played, of each owner of each seat; none in files of earlier releases.
-        `Archive.measures` knows those that were computed later, too."""
+        """The statistics that were computed while it was played, of each owner of each seat; empty in files of earlier
+        releases. `Archive.measures` has those that were computed later, too."""
         if self.is_video_only:
             return ()
         return tuple(Measure(**one) for one in _metadata(self._file, self.path).get("statistics", ()))
@@ -199,11 +183,7 @@ class Episode:
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def action_parts(self, seat: str | None = None) -> dict[str, np.ndarray]:
-        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...).
-
-        Raises:
-            RecordingError: If its actions are not a mapping.
-        """
+        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...)."""
         seat = self._seat(seat)
         space = self.header.action_spaces[seat]
         if not isinstance(space, gymnasium.spaces.Dict):
@@ -213,8 +193,7 @@ class Episode:
         return {name: spaces.from_arrow(part, values) for (name, part), values in children}
 
     def labels(self, seat: str | None = None) -> np.ndarray | None:
-        """What an expert said at each step that it would do in a seat (the first by default), as `actions`; None where nobody
-        was asked."""
+        """Actions of the expert of a seat (the first by default) at each step, as `actions`; None where no expert was asked."""
         seat = self._seat(seat)
         if seat not in self.header.experts:
             return None
@@ -226,7 +205,7 @@ class Episode:
         return self._column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
 
     def ended(self, seat: str | None = None) -> tuple[int, SeatEnd]:
-        """After how many steps the game of a seat (the first by default) ended, and how: some worlds let others play on."""
+        """After how many steps the game of a seat (the first by default) ended, and how: some worlds let others continue."""
         seat, seats = self._seat(seat), self.header.seats
         how = {"seats": seats, "terminated": self.terminated, "truncated": not self.terminated}
         if len(seats) == 1:
@@ -238,11 +217,7 @@ class Episode:
         return num_steps, seat_end(seat, json.loads((texts and texts[-1]) or "{}"), **how)
 
     def raw_observations(self) -> np.ndarray:
-        """What the environment itself returned, shape (T + 1, ...); for worlds whose observation is not the view.
-
-        Raises:
-            RecordingError: If the observation is the view; use `frames`.
-        """
+        """Observations as the environment returned them, shape (T + 1, ...); for worlds whose observation is not the view."""
         if self.header.observation_space is None:
             raise RecordingError(f"episode {self.id}: observations of {self.env} are its view; use episode.frames")
         return spaces.from_arrow(self.header.observation_space, self._steps.column("observation").combine_chunks())
@@ -257,14 +232,14 @@ class Episode:
 
     @cached_property
     def frames(self) -> Frames:
-        """What the player saw: T + 1 frames, read or rebuilt when asked for."""
+        """Pictures that the player saw: T + 1 frames, read or rebuilt when asked for."""
         header = self.header
 
         def source() -> Any:
             if self.frame_policy == "indexed":
                 return IndexedSource(self._file, (header.height, header.width))
             if self.frame_policy == "video":
-                from interplay.record.video import VideoSource
+                from interplay.record.format.video import VideoSource
 
                 return VideoSource(self._file)
             return self.replay_source()
@@ -273,17 +248,14 @@ class Episode:
 
     @cached_property
     def observed(self) -> Frames:
-        """What an agent in the same place would have seen: `frames`, but of the full size and with the bars that agents get."""
+        """Pictures for an agent in the same place: `frames`, but of the full size and with the bars that agents get."""
         if self.header.view is None:
             return self.frames
         return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
 
     def replay_source(self, *, for_people: bool = True) -> ReplaySource:
-        """A fresh world that goes to any step of this episode (policy `replay`).
-
-        Args:
-            for_people: Whether it draws what the person who played saw; otherwise what an agent would have seen.
-        """
+        """A fresh world that goes to any step of this episode (frame storage `replay`), and draws it as the player saw it
+        (`for_people`) or as agents see it."""
         from interplay.envs import make
 
         view = self.header.view if for_people else None
@@ -297,7 +269,6 @@ class Episode:
         )
 
     def joint_actions(self) -> list[dict[str, Any]]:
-        """What `env.step` was given at each step: seat -> action."""
         by_seat = {}
         for seat in self.header.seats:
             actions = self.actions(seat)
@@ -305,14 +276,13 @@ class Episode:
         return [dict(zip(by_seat, row, strict=True)) for row in zip(*by_seat.values(), strict=True)]
 
     def snapshots(self) -> dict[int, bytes]:
-        """Step -> snapshot, where any are kept."""
         if "snapshot" not in self._file.schema_arrow.names:
             return {}
         rows = read(self._file, self.path, ["step", "snapshot"]).drop_null()
         return dict(zip(rows.column("step").to_pylist(), rows.column("snapshot").to_pylist(), strict=True))
 
     def observations(self, pipeline: str = "dqn") -> Iterator[tuple[int, np.ndarray]]:
-        """What an agent with this observation pipeline would have seen: `(t, observation)` at each of its decisions."""
+        """`(t, observation)` at each decision of an agent with this observation pipeline."""
         from interplay.envs.observation import observe
         from interplay.envs.observation import pipeline as find
 
@@ -320,7 +290,6 @@ class Episode:
 
 
 def no_video(episode: Episode) -> RecordingError:
-    """The error of an episode that is a video only, whose video is not here."""
     if episode.sha256 is None:
         return RecordingError(
             f"episode {episode.id}: answers about it were imported, its video was not\n"
@@ -346,11 +315,6 @@ def _remember(episode: Episode) -> None:
 
 
 def read(file: pq.ParquetFile, path: Path, columns: list[str]) -> pa.Table:
-    """Columns of a sealed file.
-
-    Raises:
-        RecordingError: If the file is damaged.
-    """
     try:
         return file.read(columns=columns)
     except (pa.ArrowException, OSError) as error:

@@ -1,4 +1,4 @@
-"""Values out of pickles of others, which `unpickler` reads in a process of its own and hands over as JSON and arrays."""
+"""Values of foreign pickles, which `unpickler` reads in a process of its own and hands over as JSON and arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.record.errors import RecordingError
 
 @dataclass(frozen=True)
 class Limits:
-    """What the process that reads may take.
+    """Limits of the process that reads.
 
     Attributes:
         memory_bytes: Of its address space; a game of 28 minutes needs 2 GB.
@@ -43,11 +43,7 @@ class Refused(RecordingError):
 
 @dataclass(frozen=True)
 class Held:
-    """An array, whose elements are compressed.
-
-    Attributes:
-        shape, dtype: As of a NumPy array.
-    """
+    """An array, whose elements are compressed."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -55,7 +51,6 @@ class Held:
     packed: memoryview
 
     def array(self) -> np.ndarray:
-        """As an array, read-only."""
         return np.frombuffer(isal_zlib.decompress(self.packed), self.dtype).reshape(self.shape, order=self.order)
 
 
@@ -76,7 +71,7 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
 
 
 def read_each(pickles: Sequence[bytes], limits: Limits = SMALL) -> list[Any]:
-    """The value of each of many small pickles; `Refused` in its place, not raised, where one is refused.
+    """The value of each of many small pickles; a `Refused` in its place, not raised, where one is refused.
 
     Raises:
         Refused: If one of them ended the process that reads them all.
@@ -102,7 +97,6 @@ def _read(limits: Limits, arguments: list[str], **source: Any) -> Any:
 
 
 def _value(found: dict[str, Any], tag: str, content: memoryview) -> Any:
-    """An object of the JSON; with the tag, what JSON does not have."""
     entry = found.get(tag)
     if entry is None:
         return found

@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 
 from interplay.envs.base import Frame, PlayableEnv, Scene
 from interplay.record.errors import RecordingError
-from interplay.record.spaces import binary_to_numpy
+from interplay.record.format.spaces import binary_to_numpy
 
 
 class Source(Protocol):
-    """Where frames come from; `read(start, stop)` yields the pixels of frames start to stop - 1, valid until the next one."""
+    """Source of frames; `read(start, stop)` yields the pixels of frames start to stop - 1, valid until the next one."""
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]: ...
 
@@ -65,7 +65,7 @@ class Frames(Sequence[Frame]):
                 self._source = None
 
     def passing(self, start: int, stop: int) -> Iterator[Frame]:
-        """As `range`, for who looks at each frame once: its pixels may be read until the next one is asked for."""
+        """As `range`, for readers that look at each frame once: its pixels are valid until the next one is asked for."""
         with self._lock:
             source = self._source = self._source or self._make()
         if not isinstance(source, IndexedSource):
@@ -75,10 +75,9 @@ class Frames(Sequence[Frame]):
             yield Frame(pixels, self._palette)
 
     def stack(self, index: int, n: int = 4) -> np.ndarray:
-        """The n frames up to and including `index`, oldest first; before the start the first frame is repeated.
+        """The n frames up to and including `index`, oldest first, uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
 
-        Returns:
-            uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
+        Before the start the first frame is repeated.
         """
         first = max(0, index - n + 1)
         pictures = [frame.pixels for frame in self.range(first, index + 1)]
@@ -96,7 +95,6 @@ class IndexedSource:
         self._held = -1, np.zeros((0, *shape), np.uint8)
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
-        """Frames from memory or from their row group."""
         while start < stop:
             group = int(np.searchsorted(self._starts, start, side="right")) - 1
             held, pixels = self._held
@@ -115,12 +113,9 @@ STEPS_AT_ONCE = 50
 
 
 class ReplaySource:
-    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn.
+    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn, by `draw`.
 
-    It takes snapshots on its way where the recording has none nearby, so that going back to where it was is quick.
-
-    Args:
-        draw: Tells the world how to draw the picture of a step; None for worlds that draw one kind.
+    It takes snapshots on its way where the recording has none nearby, so that going back is quick.
     """
 
     def __init__(
@@ -141,14 +136,13 @@ class ReplaySource:
         self._scenes: dict[str, Scene] = {}
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]:
-        """The frames one after the other, each drawn when it is asked for."""
         for index in range(start, stop):
             for _ in self.approach(index):
                 pass
             yield self.view()
 
     def approach(self, index: int) -> Iterator[int]:
-        """Go to where frame `index` is in view, forward where that is nearest; yields the step it has come to now and then."""
+        """Step to frame `index`, forward where that is nearest; yields the step reached, now and then."""
         best = max((step for step in self._snapshots if step <= index), default=0)
         if self._position is None or self._position > index or self._position < best:
             self._position = None  # until it stands somewhere again
@@ -165,19 +159,17 @@ class ReplaySource:
             yield self._position
 
     def view(self) -> np.ndarray:
-        """The pixels of the frame that was approached last."""
         if self._draw is not None and self._position is not None:
             self._draw(self._env, self._position)
         return self._env.view().pixels
 
     def scene(self, seat: str, *, fresh: bool) -> tuple[bytes, bool]:
-        """What a browser that has the land needs to draw the step that was approached last, as it was seen from a seat.
+        """Payload of a scene frame, deflated: the step that was approached last, seen from a seat, for a browser with the land.
 
         Args:
-            fresh: Whether it has nothing but the land; otherwise it has the scene asked for last.
+            fresh: Whether the browser has nothing but the land; otherwise it has the scene asked for last.
         Returns:
-            The payload of a scene frame, deflated; and whether the world has begun again since the scene before it, so that it
-            needs nothing but the land.
+            The payload; and whether the world was reset since the scene before it, so that the browser needs only the land.
         Raises:
             RecordingError: If browsers cannot draw this world again.
         """
@@ -188,11 +180,7 @@ class ReplaySource:
         return scene.scene(fresh, turned=False), fresh
 
     def land(self) -> Iterator[bytes]:
-        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`.
-
-        Raises:
-            RecordingError: If browsers cannot draw this world again.
-        """
+        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`."""
         for _ in self.approach(self._position or 0):
             pass
         is_empty = True
@@ -203,11 +191,7 @@ class ReplaySource:
             raise self._undrawable
 
     def tables(self) -> bytes:
-        """What draws it, deflated.
-
-        Raises:
-            RecordingError: If browsers cannot draw this world.
-        """
+        """Tables with which browsers draw it, deflated; `RecordingError` if they cannot."""
         tables = self._env.scene_tables()
         if tables is None:
             raise self._undrawable
