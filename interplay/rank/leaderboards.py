@@ -66,11 +66,7 @@ def boards(
     resampling: Resampling | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Boards:
-    """Every leaderboard of a log.
-
-    Args:
-        resampling: For intervals; none if None. Overall and tasks are resampled by one generator, seeded with its seed.
-    """
+    """Every leaderboard of a log, with intervals if `resampling` is given."""
     log = Log.of(list(comparisons))
     names = sorted({comparison.task for comparison in comparisons})
     place = {name: number for number, name in enumerate(names)}

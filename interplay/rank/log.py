@@ -82,13 +82,10 @@ class Log:
         return replace(self, agents=agents, left=place[self.left], right=place[self.right])
 
     def counts(self, weights: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Wins and ties.
+        """Wins and ties, shape (n, n) or (B, n, n): how often i was better than j, and, symmetric, how often the two tied.
 
         Args:
             weights: How often each answer counts: shape (N,), or (B, N) for B logs at once; once each if None.
-        Returns:
-            `num_wins` and `num_ties`, shape (n, n) or (B, n, n): entry (i, j) of the first is how often i was better than
-            j; the second is symmetric.
         """
         n = len(self.agents)
         weights = np.ones(len(self)) if weights is None else np.asarray(weights, float)
@@ -115,7 +112,7 @@ class Log:
         return connected(len(self.agents), [(a, b) for a, b in pairs.tolist()], weight.tolist())
 
     def num_sources(self, unit: str) -> NDArray[np.int64]:
-        """How many different `answers`, or `judges` who gave them, are about each agent, shape (n,)."""
+        """Number of different `answers` about each agent, or of `judges` who gave them, shape (n,)."""
         agent = np.concatenate([self.left, self.right])
         if unit == "judges":
             agent = np.unique(np.stack([agent, np.concatenate([self.judge, self.judge])], axis=1), axis=0)[:, 0]

@@ -25,11 +25,7 @@ _REPORT_EVERY = 100
 
 
 class RatingMethod(NamedTuple):
-    """One way to rank.
-
-    Attributes:
-        rate_many: The agents in B logs made of the answers of one; int64, shape (B, N), says how often each answer comes.
-    """
+    """One way to rank the agents of a log, and of B logs made of the answers of one, see `rate_many`."""
 
     rate: Callable[[Log, Options], Ranking]
     rate_many: Callable[[Log, NDArray[np.int64], Options, Report], Scores]
@@ -48,12 +44,7 @@ def rate_many(
     *,
     on_progress: Report | None = None,
 ) -> Scores:
-    """Rank the agents in B logs made of the answers of one.
-
-    Args:
-        times: int64, shape (B, N): how often each answer comes in each log.
-        on_progress: Called now and then with the share of the work done since, in [0, 1].
-    """
+    """Rank the agents in B logs made of the answers of one; `times`, int64, shape (B, N), says how often each answer comes."""
     chosen = _method(method)
     if not log.agents:
         return Scores(np.zeros((len(times), 0)), np.zeros((len(times), 0)))

@@ -20,8 +20,6 @@ class LeaderboardRow:
 
     Attributes:
         rank: From 1 on, in its group.
-        mu, sigma, score: As in `Ranking`.
-        won, drew, lost, num_answers: How its answers ended, and how many there are.
         group: From 1 on: agents of two groups were never compared, directly or through third ones.
         score_low, score_high, rank_low, rank_high: Percentile intervals, if a bootstrap tells anything of them.
         num_tasks: Of a normalised score, over how many tasks it is a mean.
@@ -109,6 +107,6 @@ def rows(
 
 
 def notes(ranking: Ranking, rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
-    """What a reader must know: of the fit, and whether answers connect all agents."""
+    """Notes on the fit, and whether answers connect all agents."""
     num_groups = max((row.group for row in rows), default=1)
     return (*ranking.notes, *((GROUPS_NOTE.format(number=num_groups),) if num_groups > 1 else ()))

@@ -47,11 +47,7 @@ class Standings:
         self._pairs: set[tuple[str, str]] = set()
 
     def add(self, left: str, right: str, outcome: Outcome) -> None:
-        """Take one answer into account.
-
-        Raises:
-            ValueError: If both sides are the same agent, or `outcome` is none of `left`, `right`, `draw`.
-        """
+        """Take one answer into account; ValueError if both sides are the same agent or the outcome is unknown."""
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
         pair = rate_1vs1(self.rating(left), self.rating(right), outcome, self.settings)
@@ -121,7 +117,7 @@ class TaskStandings:
         return self.by_task.get(task) or Standings(self.settings)
 
     def num_judges(self, task: str | None = None) -> int:
-        """How many different judges answered, in one task or overall."""
+        """Number of different judges who answered, in one task or overall."""
         if task is not None:
             return len(self.judges.get(task, ()))
         return len(set().union(*self.judges.values()))
