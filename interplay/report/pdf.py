@@ -24,11 +24,7 @@ _HIGHEST_PICTURE = 455.0
 
 
 def pdf(report: Report) -> bytes:
-    """The report on A4.
-
-    Raises:
-        InterplayError: If reportlab or matplotlib is not installed.
-    """
+    """The report on A4 (InterplayError if reportlab or matplotlib is not installed)."""
     try:
         from reportlab.lib.pagesizes import A4
         from reportlab.lib.units import mm

@@ -19,7 +19,7 @@ _HERE = Path(__file__).parent
 
 
 def html(report: Report) -> str:
-    """The page. What comes from answers is escaped; nothing in it is fetched from anywhere."""
+    """The page. Text from answers is escaped; nothing in it is fetched from anywhere."""
     pages = Environment(
         loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )  # by `esc`
@@ -60,13 +60,10 @@ class WrittenReport(NamedTuple):
 
 
 def write_report(report: Report, folder: Path, *, on_part: Callable[[str], None] = lambda part: None) -> WrittenReport:
-    """Write all parts into a folder, made if need be; files of an earlier report there are replaced.
+    """Write `report.html`, `report.pdf`, `report.json` and `tables/ID.csv` into a folder; earlier ones are replaced.
 
-    The same report gives the same bytes.
+    The same report gives the same bytes. `on_part` is told the name of each part before it is made.
 
-    Args:
-        folder: Gets `report.html`, `report.pdf`, `report.json` and `tables/ID.csv`.
-        on_part: Told the name of each part before it is made.
     Raises:
         InterplayError: If a package of the extra `report` is missing.
         OSError: If the folder cannot be written.

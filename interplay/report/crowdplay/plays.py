@@ -25,7 +25,7 @@ OWN = "own visit"
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """What one owner did in one seat of one episode.
+    """One owner's part in one seat of one episode.
 
     Attributes:
         actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held.
@@ -55,7 +55,7 @@ class Play:
 
     @property
     def behaviour(self) -> str:
-        """What was asked for: the variant of a study, else the task."""
+        """The variant of a study that was asked for, else the task."""
         return self.held.variant or self.task.name
 
 

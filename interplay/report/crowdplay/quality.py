@@ -15,11 +15,11 @@ SHARE = 0.8
 
 @dataclass(frozen=True)
 class Quality:
-    """The rule.
+    """The rule for good plays.
 
     Attributes:
-        given: Conditions that hold for every play; where there are none, `of_variants` decides.
-        of_variants: (task, variant) -> what its plays must reach; plays of any other are good.
+        given: Conditions for every play; without any, `of_variants` decides.
+        of_variants: (task, variant) -> conditions for its plays; plays of any other are good.
     """
 
     given: tuple[Condition, ...] = ()
@@ -46,15 +46,11 @@ def _words(conditions: Iterable[Condition]) -> str:
 
 
 def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[Condition] = ()) -> Quality:
-    """The rule of an archive.
+    """The rule of an archive, by every version of its studies, or the `given` one.
 
     A variant of a study asks for a behaviour where a requirement or a bonus is about a share, such as `inside_out.good` out of
     `inside_out.all`, or where it is called as the statistic that measures it. Visits under other incentives, which ask for
     nothing, are held to the same rule: the variant's name and task tell which.
-
-    Args:
-        studies: Every version that people took part in.
-        given: A rule of one's own, in place of these.
     """
     known = set(shares)
     rules: dict[tuple[str, str], dict[str, float]] = {}

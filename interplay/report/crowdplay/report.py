@@ -34,7 +34,7 @@ def crowdplay_report(
     """The whole report on an archive's recordings, as they are now.
 
     Args:
-        quality: Conditions such as `inside_out >= 0.8` that make a play good; what studies ask for, when there are none.
+        quality: Conditions such as `inside_out >= 0.8` that make a play good; by default those of the studies.
     Raises:
         NothingPlayedError: If there is no recording.
         RecordingError: If a condition cannot be read, or compares texts.

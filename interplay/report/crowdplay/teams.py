@@ -15,11 +15,7 @@ from interplay.wording import amount
 
 
 class Team(NamedTuple):
-    """One game of several seats.
-
-    Attributes:
-        pairing: Who played, in words, whatever their seats.
-    """
+    """One game of several seats; `pairing` names the players in words, whatever their seats."""
 
     task: str
     title: str

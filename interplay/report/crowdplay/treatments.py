@@ -17,7 +17,7 @@ FEW = 8
 
 
 class Given(NamedTuple):
-    """What one person gave under one treatment."""
+    """One person's good and total seconds under one treatment."""
 
     good_s: float
     total_s: float
