@@ -1,4 +1,4 @@
-"""What every verb shares: the common options, one way to print results, and errors without tracebacks."""
+"""Options that every verb shares, one way to print results, and progress."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def is_data_folder(data: Path) -> bool:
 
 @contextmanager
 def misuse() -> Iterator[None]:
-    """What a room refuses in here was given on the command line: it is misuse, exit 2."""
+    """Turn an error of a room about what the command line gave into misuse, exit 2."""
     try:
         yield
     except InterplayError as error:
@@ -129,11 +129,7 @@ def misuse() -> Iterator[None]:
 
 
 def known_task(archive: Archive, task: str | None) -> str | None:
-    """The id that `--task` names; None stays None.
-
-    Raises:
-        NotFoundError: If no task is called so, neither of the package nor in this data folder; with the nearest.
-    """
+    """The id that `--task` names, or None; NotFoundError with the nearest if neither the package nor the folder has it."""
     from interplay.tasks import builtin_suites, find, index
 
     if task is None:
@@ -147,13 +143,13 @@ def known_task(archive: Archive, task: str | None) -> str | None:
 
 
 def place_options(data: Path, database: str | None) -> str:
-    """What a hint at another command adds so that it looks in the same place; an address may hold a password."""
+    """Options for a hint at another command, to look in the same place; an address may hold a password."""
     options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
     return options if database is None else f"{options} --database ADDRESS"
 
 
 def suite_options(files: Iterable[Path] | None) -> str:
-    """What a hint at another command adds so that it knows the same task files."""
+    """Options for a hint at another command, to know the same task files."""
     return "".join(f" --suite {shlex.quote(str(path))}" for path in files or ())
 
 
@@ -161,7 +157,7 @@ def suites_with(files: Iterable[Path] | None) -> list[Suite]:
     """The built-in suites, the instances of `explore`, and the suites of some files.
 
     Raises:
-        TaskError: If a file cannot be used, or holds the id of a task that is there already.
+        TaskError: If a file cannot be used, or holds the id of a known task.
     """
     from interplay.explore import published
     from interplay.tasks import builtin_suites, index, load_suite
@@ -281,12 +277,9 @@ class _Job:
 
 
 class Lines:
-    """What of rich's `Progress` the commands use, told in lines: for a standard error that is not a terminal.
+    """The part of rich's `Progress` that the commands use, as lines on a standard error that is not a terminal.
 
-    A thread writes them, so that a step that takes long is not silent.
-
-    Args:
-        counts: Whether "12 of 340 (3 %)" is said, or "3 %" alone.
+    A thread writes them, so that a step that takes long is not silent. With `counts` they say "12 of 340 (3 %)", else "3 %".
     """
 
     def __init__(self, *, counts: bool) -> None:
@@ -325,7 +318,6 @@ class Lines:
             self._jobs[task].completed += advance
 
     def track(self, sequence: Sequence[T], *, description: str) -> Iterator[T]:
-        """Go through a sequence; each of it counts one."""
         task = self.add_task(description, total=len(sequence))
         for item in sequence:
             yield item
@@ -380,7 +372,7 @@ def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Says what goes on where nobody knows how much of it there is; gone from a terminal when it is done."""
+    """Say what is being done where its amount is unknown; gone from a terminal when it is done."""
     if progress_console.is_terminal:
         with progress_console.status(what):
             yield

@@ -98,7 +98,7 @@ def _option(help: str, kind: Any) -> Any:
 
 
 def _kind(hint: Any) -> Any:
-    """What Typer reads an option of a setting as; numbers of a list are one text."""
+    """The type as which Typer reads an option of a setting; numbers of a list are one text."""
     if get_origin(hint) is tuple:
         return list[str] if get_args(hint)[0] is str else str
     return next(one for one in (*get_args(hint), hint) if one is not type(None))

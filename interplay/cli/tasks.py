@@ -191,7 +191,7 @@ def _checks(tasks: Sequence[Task], steps: int) -> list[EnvironmentCheck]:
 
 
 def _line(found: EnvironmentCheck) -> str:
-    """What a check found, in a line; the reason, where there is one, with all its lines."""
+    """The result of a check in a line; the reason, where there is one, with all its lines."""
     if found.verdict != "good":
         return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
     episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""

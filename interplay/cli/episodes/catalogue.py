@@ -125,7 +125,7 @@ def show(
 
 
 def _who(episode: Episode) -> str:
-    """Who acted: of one seat their names, one after the other; of several seats `left=ada right=bob,random`."""
+    """Names of those who acted: of one seat one after the other; of several seats `left=ada right=bob,random`."""
     by_seat: dict[str, list[str]] = {}
     for held in episode.seats:
         by_seat.setdefault(held.seat, []).append(held.actor)

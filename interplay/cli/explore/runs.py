@@ -232,7 +232,7 @@ def results(
 
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
-    """What was reached in an episode, which may be played again for that; None where it cannot be judged."""
+    """Milestones reached in an episode, which may be played again for that; None where it cannot be judged."""
     from interplay.explore import judgement_cache, judging
 
     known = judgement_cache.read(archive.root, episode)

@@ -228,11 +228,7 @@ def restore(
 def _change(
     data: Path, database: str | None, name: str, task: str | None, verb: Verb, done: str, as_json: bool, reason: str = ""
 ) -> None:
-    """Change an entrant's state and say what it is now.
-
-    Raises:
-        NotFoundError: If nobody has this name, or they are not in this task; with the nearest.
-    """
+    """Change an entrant's state and say what it is now (NotFoundError with the nearest name)."""
     from interplay.judge.entrants.roster import Roster
     from interplay.store.entrants import state
 

@@ -1,4 +1,4 @@
-"""`interplay judge quiz`: look at qualification quizzes, check one's own, export them, score answers."""
+"""`interplay judge quiz`: look at qualification quizzes, check your own, export them, score answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="A built-in qu
 
 
 class Format(StrEnum):
-    """What a quiz can be exported as."""
+    """Formats of an exported quiz."""
 
     text = "text"
     mturk = "mturk"

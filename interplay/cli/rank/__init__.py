@@ -49,7 +49,7 @@ class MethodName(StrEnum):
 
 
 class UnitName(StrEnum):
-    """What a bootstrap draws."""
+    """Units of a bootstrap."""
 
     answers = "answers"
     judges = "judges"

@@ -1,4 +1,4 @@
-"""What `interplay rank` found, as one JSON document or as CSV."""
+"""Result of `interplay rank`, as one JSON document or as CSV."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _fields(row: Any) -> dict[str, Any]:
 
 
 def probabilities(board: Board, options: Options) -> dict[str, Any]:
-    """Who beats whom, and who is above whom, agents in the order of the leaderboard."""
+    """Probabilities that one beats another and that one is above another, agents in the order of the leaderboard."""
     order = np.array([board.ranking.agents.index(row.agent) for row in board.rows], int)
     by = "fit" if board.resampled is None else "bootstrap"
     over = above(board.ranking) if board.resampled is None else board.resampled.above()

@@ -1,4 +1,4 @@
-"""What `interplay rank` shows to people: the same document as with `--json`, as tables."""
+"""Tables of `interplay rank` for people: the same document as with `--json`."""
 
 from __future__ import annotations
 

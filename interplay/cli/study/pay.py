@@ -88,7 +88,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """What measured times say, once for all visits that were promised the same; without a target there is nothing to say."""
+    """Estimates by measured times, once for all visits that were promised the same; without a target none."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -112,7 +112,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """Who pays; accounts come from the environment (PaymentError if the environment has none)."""
+    """The account that pays, from the environment (PaymentError if it has none)."""
     from interplay.study.money.payers import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
