@@ -88,7 +88,7 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except InterplayError as error:
-        from interplay.cli.common import printable
+        from interplay.cli.output import printable
 
         print(f"error: {printable(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, MisuseError) else 1

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, table
+from interplay.cli.output import JsonOption, emit, table
 from interplay.errors import InterplayError, unknown_name
 
 app = typer.Typer(add_completion=False)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, stage_bars, table
+from interplay.cli.output import JsonOption, emit, stage_bars, table
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)

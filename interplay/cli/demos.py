@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-    progress_bar,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, table
 from interplay.errors import unknown_name
 from interplay.wording import amount
 

@@ -13,19 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-    stage_bars,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, stage_bars, table
 from interplay.errors import InterplayError, NotFoundError
 from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig

@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
-    JsonOption,
     SeedOption,
     choose_seed,
-    emit,
     keep_lands,
     open_archive,
     place_options,
-    progress_bar,
     seeds_of,
     suite_options,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, progress_bar, table
 from interplay.explore.instance import load
 from interplay.explore.published import file_of
 from interplay.tasks import Task, find

@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    progress,
-    progress_bar,
-    seeds_of,
-    table,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, seeds_of
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, table, working
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import gymnasium
 import typer
 
-from interplay.cli.common import JsonOption, emit, progress, table
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.envs.backends import to_install
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite

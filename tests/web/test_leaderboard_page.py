@@ -15,7 +15,7 @@ from board_world import NAMES, fill
 import interplay.record
 from interplay import starter
 from interplay.cli import main
-from interplay.cli.common import suites_with
+from interplay.cli.options import suites_with
 from interplay.explore import published
 from interplay.explore.evaluation.runs import read_all
 from interplay.judge import Judging, Rules

@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    MOST,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    progress,
-    table,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, MOST, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table, working
 from interplay.parallel import process_pool
 from interplay.wording import amount
 

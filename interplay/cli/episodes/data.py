@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress
 from interplay.wording import amount
 
 if TYPE_CHECKING:

@@ -6,17 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table
 from interplay.wording import amount
 
 query = typer.Typer(

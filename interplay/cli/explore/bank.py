@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, open_archive, progress, table
 from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
@@ -21,6 +20,8 @@ from interplay.cli.explore.models import (
     server_at,
     spent_text,
 )
+from interplay.cli.options import DEFAULT_DATA, DataOption, open_archive
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.errors import InterplayError
 from interplay.wording import amount
 

@@ -11,19 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    choose_seed,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
 from interplay.cli.explore.bank import planned
 from interplay.cli.explore.models import (
     AddressOption,
@@ -35,6 +22,8 @@ from interplay.cli.explore.models import (
     server_at,
     spent_text,
 )
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, SeedOption, choose_seed, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.scripted import PREFIX
 

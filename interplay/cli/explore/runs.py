@@ -11,20 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    emit,
-    is_data_folder,
-    open_archive,
-    place_options,
-    progress,
-    stage_bars,
-    table,
-)
 from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
@@ -34,6 +20,16 @@ from interplay.cli.explore.models import (
     prices_of,
     server_at,
 )
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    SeedOption,
+    is_data_folder,
+    open_archive,
+    place_options,
+)
+from interplay.cli.output import JsonOption, emit, progress, stage_bars, table
 from interplay.errors import InterplayError, unknown_name
 from interplay.wording import amount
 

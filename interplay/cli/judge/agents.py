@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     MOST,
     DatabaseOption,
     DataOption,
-    JsonOption,
-    emit,
     known_task,
     open_archive,
     place_options,
-    stage_bars,
     suite_options,
     suites_with,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, stage_bars, table
 from interplay.wording import amount
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from interplay.cli.common import table
+from interplay.cli.output import table
 
 if TYPE_CHECKING:
     from interplay.model_judges import MeasuredJudge, TaskJudge

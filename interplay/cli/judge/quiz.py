@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, progress_console, table
+from interplay.cli.options import SeedOption, choose_seed
+from interplay.cli.output import JsonOption, emit, progress_console, table
 from interplay.study.errors import QuizAnswerError, QuizError
 from interplay.study.quizzes.file import builtin_quizzes, find_quiz, load_quiz
 from interplay.study.quizzes.quiz import Quiz

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Group
 
-from interplay.cli.common import JsonOption, emit, misuse, progress, table
+from interplay.cli.options import misuse
+from interplay.cli.output import JsonOption, emit, progress, table
 
 if TYPE_CHECKING:
     from interplay.judge.pairing.simulate import Quartiles, Run, Simulation

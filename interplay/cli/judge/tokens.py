@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    misuse,
-    open_archive,
-    place_options,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table
 
 if TYPE_CHECKING:
     from interplay.store import ApiToken

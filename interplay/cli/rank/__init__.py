@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    choose_seed,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    progress_bar,
-    progress_console,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, SeedOption, choose_seed, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, progress_console, working
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interplay.cli.common import table
+from interplay.cli.output import table
 from interplay.wording import amount
 
 if TYPE_CHECKING:

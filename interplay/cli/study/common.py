@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from interplay.cli.common import SERVER_FILE, open_archive, place_options
+from interplay.cli.options import SERVER_FILE, open_archive, place_options
 from interplay.record.journal import is_live
 
 if TYPE_CHECKING:

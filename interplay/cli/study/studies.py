@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
-    JsonOption,
-    emit,
     is_data_folder,
     open_archive,
     place_options,
     suite_options,
     suites_with,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study.hit import hit_lines
 from interplay.errors import unknown_name
