@@ -29,6 +29,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from interplay.errors import InterplayError
 from interplay.files import json_text
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
@@ -41,17 +42,26 @@ progress_console = Console(stderr=True)
 
 
 def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
-    """Print a result: the document as JSON, or `text` (a string or anything rich can draw) for people."""
+    """Print a result: the document as JSON, or for people `text`: a string, anything rich can draw, or a list of these."""
     if as_json:
         sys.stdout.write(json_text(document, default=_plain, indent=2) + "\n")
-    elif text is not None:
-        # Names and titles come from users: nothing in them is markup.
-        # In a pipe nothing is cut to the width of a screen that is not there.
-        width, height = (None, None) if sys.stdout.isatty() or "COLUMNS" in os.environ else (_PIPE_WIDTH, 25)
-        plain = printable(text) if isinstance(text, str) else text
-        Console(markup=False, highlight=False, emoji=False, width=width, height=height).print(
-            plain, soft_wrap=isinstance(text, str)
-        )
+        return
+    # Names and titles come from users: nothing in them is markup.
+    # In a pipe nothing is cut to the width of a screen that is not there.
+    width, height = (None, None) if sys.stdout.isatty() or "COLUMNS" in os.environ else (_PIPE_WIDTH, 25)
+    console = Console(markup=False, highlight=False, emoji=False, width=width, height=height)
+    for part in text if isinstance(text, list) else [text]:
+        if part is not None:
+            console.print(printable(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
+
+
+@contextmanager
+def writing(place: Path, remedy: str) -> Iterator[None]:
+    """Say that a place cannot be written, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise InterplayError(f"{place} cannot be written: {error.strerror}\nRemedy: {remedy}") from None
 
 
 def printable(text: str) -> str:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank.compare import normalised
-from interplay.rank.log import Log
-from interplay.rank.methods import rate_many
+from interplay.rank.methods import Log, rate_many
 from interplay.rank.ranking import TOLERANCE, Method, Options, ranks
 
 Array = NDArray[np.float64]

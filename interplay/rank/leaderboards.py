@@ -11,11 +11,9 @@ import numpy as np
 
 from interplay.rank.bootstrap import Bootstrap, Unit, bootstrap, bootstrap_tasks
 from interplay.rank.compare import normalised_over
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.rank.ranking import Method, Options, Ranking
-from interplay.rank.rows import LeaderboardRow, Resampled, notes, rows
-from interplay.rank.standings import Comparison
+from interplay.rank.standings import Comparison, LeaderboardRow, Resampled, notes, rows
 
 
 @dataclass(frozen=True)

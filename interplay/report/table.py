@@ -43,7 +43,9 @@ class Column:
     digits: int = 2
 
     def write(self, value: Any) -> str:
-        """A value of this column as people read it; an en dash for nothing."""
+        """A value of this column (of a `Measured` ours) as people read it; an en dash for nothing."""
+        if isinstance(value, Measured):
+            value = value.value
         if value is None or (isinstance(value, float) and not isfinite(value)):
             return "–"
         if isinstance(value, bool):

@@ -17,13 +17,11 @@ from interplay.study.quizzes.quiz import Quiz
 from interplay.tables import read_text
 from interplay.wording import amount
 
-app = typer.Typer(add_completion=False)
-quiz_app = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     help="Qualification quizzes: what somebody must know before taking part.\n\nTry:  interplay judge quiz show minecraft",
 )
-app.add_typer(quiz_app, name="quiz")
 
 QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="A built-in quiz, or a TOML file.")]
 
@@ -36,7 +34,7 @@ class Format(StrEnum):
     toml = "toml"
 
 
-@quiz_app.command()
+@app.command()
 def show(
     quiz: Annotated[
         str | None,
@@ -72,7 +70,7 @@ def show(
     emit(form, as_json=as_json, text=None if as_json else quiz_text(found, rng, with_key=key).rstrip())
 
 
-@quiz_app.command()
+@app.command()
 def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: JsonOption = False) -> None:
     """Check a quiz of your own: its form, its pictures, and that ticking nothing or everything does not pass it.
 
@@ -96,7 +94,7 @@ def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: J
     emit({**_summary(quiz), "fits_mturk": fits}, as_json=as_json, text="\n".join(lines))
 
 
-@quiz_app.command()
+@app.command()
 def export(
     quiz: QuizArgument,
     folder: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")] = Path("quiz"),
@@ -142,7 +140,7 @@ def export(
     emit({"quiz": found.id, "seed": chosen, "files": written}, as_json=as_json, text="wrote " + ", ".join(written))
 
 
-@quiz_app.command()
+@app.command()
 def score(
     quiz: QuizArgument,
     answers: Annotated[Path, typer.Argument(help="JSON: {question: [ticked options]}, or a list of {worker, answers}.")],

@@ -12,8 +12,7 @@ import numpy as np
 
 from interplay.errors import install_line
 from interplay.report.crowdplay.embedding import LEAST, MOST, PAPER, PLACING, Map, embed, nearness, place
-from interplay.report.crowdplay.plays import Play
-from interplay.report.crowdplay.quality import Quality
+from interplay.report.crowdplay.plays import Play, Quality
 from interplay.report.plots import plot_map
 from interplay.report.table import Column, Figure, Section, Table, number_columns, text_columns
 

@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from interplay.errors import InterplayError
 from interplay.record import Archive
 from interplay.record.catalogue import parse_condition
-from interplay.report.crowdplay.hours import hours_section
-from interplay.report.crowdplay.latency import latency_section
+from interplay.report.crowdplay.groups import teams_section, treatments_section
 from interplay.report.crowdplay.maps import maps_section
-from interplay.report.crowdplay.plays import Play, read_plays
-from interplay.report.crowdplay.quality import quality_of
-from interplay.report.crowdplay.teams import teams_section
-from interplay.report.crowdplay.treatments import treatments_section
+from interplay.report.crowdplay.plays import Play, quality_of, read_plays
+from interplay.report.crowdplay.times import hours_section, latency_section
 from interplay.report.table import Report
 from interplay.store.episodes import statistic_names
 from interplay.store.study.studies import all_versions
