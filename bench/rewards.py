@@ -28,7 +28,7 @@ import numpy as np
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
-from interplay.cli.common import stage_bars
+from interplay.cli.output import stage_bars
 from interplay.judge import Judging, Rules
 from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.studies import SegmentStudies

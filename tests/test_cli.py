@@ -18,7 +18,7 @@ from rich.console import Console
 import interplay.record
 from interplay.cli import _VERBS, _run, command_of, main
 from interplay.cli.bench import benches
-from interplay.cli.common import table
+from interplay.cli.output import table
 from interplay.tasks import builtin_suites
 
 

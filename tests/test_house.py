@@ -132,9 +132,8 @@ HIDDEN_IMPORTS = {
     ("record.sealed.seal", "record.format.video"): _FILMS,
     ("record.sealed.episode", "record.format.video"): _FILMS,
     ("record.verification.verify", "record.format.video"): _FILMS,
-    ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
-    ("cli.rank.__init__", "cli.rank.document"): "brings the arithmetic, which `--help` need not load",
-    ("cli.rank.__init__", "cli.rank.tables"): "brings the arithmetic, which `--help` need not load",
+    ("cli.__init__", "cli.output"): "brings rich; `interplay --help` answers in a tenth of a second",
+    ("cli.rank.__init__", "cli.rank.results"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "brings Numba; runs in every program that imports gymnasium",
     ("envs.gymnasium_ids", "envs.voxel.__init__"): "brings Numba; runs in every program that imports gymnasium",
 }

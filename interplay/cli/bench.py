@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, table
+from interplay.cli.output import JsonOption, emit, table
 from interplay.errors import InterplayError, unknown_name
 
 app = typer.Typer(add_completion=False)
@@ -62,9 +62,6 @@ def _first_line(path: Path) -> str:
 
 
 def benches(folder: Path) -> list[str]:
-    """Names of the measurements of a folder: modules that can be run and print their figures for a program, with `--json`.
-
-    What lies beside them is imported, or started as a process, by one of those.
-    """
+    """Names of the modules of a folder that can be run and print their figures for a program, with `--json`."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
     return [name for name, text in texts.items() if '"__main__"' in text and '"--json"' in text]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.cli.study.common import opened_place
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """What measured times say, once for all visits that were promised the same; without a target there is nothing to say."""
+    """Estimates by measured times, once for all visits that were promised the same; without a target none."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -112,7 +113,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """Who pays; accounts come from the environment (PaymentError if the environment has none)."""
+    """The account that pays, from the environment (PaymentError if it has none)."""
     from interplay.study.money.payers import MTurkPayer, ProlificPayer
 
     if channel == "mturk":

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.cli.study.common import opened_place, print_csv
 from interplay.wording import amount
 

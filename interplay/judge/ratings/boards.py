@@ -13,10 +13,9 @@ from interplay.judge.ratings.ratings import History, Judges, Track
 from interplay.judge.serving.judging import Judging
 from interplay.rank import Comparison
 from interplay.rank.compare import normalised_over
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.rank.ranking import Ranking
-from interplay.rank.rows import notes, rows
+from interplay.rank.standings import notes, rows
 
 BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
