@@ -1,9 +1,8 @@
 """Judging: matches between two episodes, forms, answers, matchmaking.
 
-`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the
-append-only log, `leaderboard` shows what the log says. Sub-rooms: `serving` (matches), `pairing` (which pair next), `entrants`
-(who is ranked), `ratings`, `published` (data sets). `form.py`, `rules.py` and `watched.py` are rules without a database.
-Three smaller services stand beside it: `entrants/roster.py`, `banning.py` (whose answers count) and `entrants/api_tokens.py`.
+`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the append-only
+log, `leaderboard` shows what the log says. Rooms inside: `serving` (matches), `pairing` (which pair next), `entrants` (who is
+ranked), `ratings`, `published` (data sets), `segments`. `form.py`, `rules.py` and `viewing.py` are rules without a database.
 """
 
 from interplay.judge.errors import (

@@ -29,8 +29,7 @@ class Form:
     Attributes:
         outcome: The overall answer, the one that moves ratings; of segments also `na`.
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
-        reason: In the judge's words, stripped.
-        viewing: What the judge's page reported about watching.
+        viewing: The page's report about watching.
     """
 
     outcome: Outcome | Literal["na"]
@@ -41,10 +40,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Watching:
-    """What is asked of watching, and what the server knows about it.
+    """Required viewing, and what the server knows about it.
 
     Attributes:
-        min_share: How much of each video must have been played, from 0 to 1.
+        min_share: Share of each video that must have been played, from 0 to 1.
         elapsed_s: Since the match was served, seconds.
     """
 
@@ -64,14 +63,12 @@ def check_form(
     watching: Watching | None = None,
     may_be_na: bool = False,
 ) -> Form:
-    """The form, if every field is in order.
-
-    The overall question may be repeated in `responses` if it says the same as `outcome`.
+    """The form, if every field is valid. The overall question may be repeated in `responses` if it says the same as `outcome`.
 
     Args:
-        min_reason_chars: The shortest reason, in characters one can see.
-        watching: How much of each video must have been played, going by `viewing`; nothing if None.
-        may_be_na: Whether a judge may say that they cannot tell, as about segments.
+        min_reason_chars: The shortest reason, in visible characters.
+        watching: Viewing that is required, checked against `viewing`; nothing if None.
+        may_be_na: Whether `na` (cannot tell) is allowed, as about segments.
     Raises:
         InvalidAnswerError: Listing every fault at once.
     """
@@ -92,11 +89,7 @@ def check_form(
 
 
 def check_draft(draft: Any) -> dict[str, Any]:
-    """What a page sends of a form in the making; an object of bounded size, otherwise free.
-
-    Raises:
-        InvalidAnswerError: If it is invalid, or cannot be stored.
-    """
+    """A form that is being filled in, as the page sends it: any object of bounded size (InvalidAnswerError otherwise)."""
     errors: list[FieldError] = []
     checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)
     if errors:
@@ -105,7 +98,7 @@ def check_draft(draft: Any) -> dict[str, Any]:
 
 
 def says_nothing(text: str) -> bool:
-    """Whether a text holds no letter, or no letter but one over and over.
+    """Whether a text has no letters, or only one letter repeated.
 
     >>> says_nothing("x" * 100), says_nothing("!! 12 !!"), says_nothing("Left was better."), says_nothing("I")
     (True, True, False, False)
@@ -176,12 +169,11 @@ def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
 
 
 def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
-    """The page's report about watching; an object of bounded size, otherwise free."""
     return {} if viewing is None else _plain_object("viewing", viewing, MAX_VIEWING_BYTES, errors)
 
 
 def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[FieldError]) -> None:
-    """Whether enough of each video was played. The page says so itself, so no more is believed than can be."""
+    """Check that enough of each video was played. The page itself reports it, so impossible values are refused."""
     problem = implausible(viewing, watching.elapsed_s)
     if problem:
         errors.append(FieldError("viewing", f"{problem}; play both videos, then answer"))
@@ -212,7 +204,7 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
 
 
 def can_be_stored(value: str) -> bool:
-    """Whether both databases take this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
+    """Whether both databases accept this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""`StudyRules`: what holds in a study, or in the open room, and who may answer there."""
+"""`StudyRules`: the rules of a study or of the open room, and who may answer there."""
 
 from __future__ import annotations
 
@@ -26,22 +26,18 @@ class RulesOfStudy(NamedTuple):
 
 
 class StudyRules:
-    """Rules by study; remembers those of each version, which never change.
-
-    Args:
-        open_room: The rules where there is no study.
-    """
+    """Rules by study; caches those of each version, which never change. `open_room` are the rules without a study."""
 
     def __init__(self, open_room: Rules) -> None:
         self._open_room = open_room
         self._by_hash: dict[str, Rules] = {}
 
     def of(self, session: Session, study: str | None) -> RulesOfStudy:
-        """What holds in a study now.
+        """The current rules of a study.
 
         Raises:
             NotFoundError: If no such study was opened here.
-            RulesError: If its rules are none.
+            RulesError: If its rules are invalid.
         """
         if study is None:
             return RulesOfStudy(self._open_room, None)
@@ -56,11 +52,8 @@ class StudyRules:
 
 
 def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
-    """How many people can judge whole games of a study at the same time; None where the study asks for something else.
-
-    Args:
-        judging: Its table [judging].
-    """
+    """How many people can judge whole games of a study at the same time; None for studies of other things. `judging` is its
+    table [judging]."""
     rules = Rules.from_mapping(judging)
     if kind != "comparisons" or rules.segments is not None:
         return None
@@ -68,17 +61,14 @@ def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judgi
 
 
 def check_not_banned(is_banned: bool) -> None:
-    """Refuse a judge who was banned (BannedError: saying so)."""
+    """Refuse a judge who was banned (BannedError)."""
     if is_banned:
         raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
 
 
 def check_judge(state: store.JudgeState, rules: Rules) -> None:
-    """Refuse a judge who may not answer. Whether the study is closed does not matter: what was served before is still taken.
-
-    Raises:
-        BannedError, QuotaReachedError: As they say.
-    """
+    """Refuse a judge who may not answer (BannedError, QuotaReachedError). Closed studies still accept answers to served
+    matches."""
     check_not_banned(state.is_banned)
     limit = rules.max_answers_per_judge
     if limit is not None and state.num_answers >= limit:

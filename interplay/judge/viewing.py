@@ -1,4 +1,4 @@
-"""How much of both videos was played, going by the page's report, and whether that can be. Pure."""
+"""Share of both videos that was played, by the page's report, and whether that is possible. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SLACK_S = 2.0
 
 
 class Lengths(NamedTuple):
-    """How long the two videos are, seconds; None where the server does not know."""
+    """Lengths of the two videos, seconds; None where the server does not know."""
 
     left: float | None = None
     right: float | None = None
@@ -23,8 +23,8 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
     """Share of the left and of the right video that was played, from 0 to 1.
 
     Args:
-        viewing: The page's report; what is missing or strange counts as nothing.
-        lengths: By the server, which are believed more than the page's.
+        viewing: The page's report; missing or invalid values count as nothing.
+        lengths: By the server; preferred to the page's.
 
     >>> watched_shares({"left": {"length_s": 10, "watched_s": 6}, "right": {"length_s": 1, "watched_s": 1}}, Lengths(10, 4))
     (0.6, 0.25)
@@ -35,7 +35,7 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
 
 
 def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
-    """What cannot be about a report so long after serving; empty if nothing.
+    """The impossible part of a report this long after serving; empty if all is possible.
 
     >>> side = {"length_s": 100, "watched_s": 100}
     >>> implausible({"left": side, "right": side}, 30), implausible({"left": side, "right": side}, 3)

@@ -196,12 +196,12 @@ def create_app(
     """Build the application over one archive.
 
     Args:
-        play: The live server; the application starts and stops it with itself. Without one, pages only show.
+        play: The live server; the application starts and stops it. Without one, pages only show.
         judging: The judging room; made over the archive when not given.
         suites: Tasks to offer; the built-in ones when not given.
-        secret: Signs cookies; the archive's own, kept in its folder, when not given.
-        hosts: The names it answers to; any when not given.
-        open_room: Rules of the open room, where the judging room is made here; `judge.OPEN_ROOM` when not given.
+        secret: Signs cookies; the archive's own, stored in its folder, when not given.
+        hosts: Host names to accept; any when not given.
+        open_room: Rules of the open room, if the judging room is made here; `judge.OPEN_ROOM` when not given.
     Raises:
         TaskError: If two suites hold a task of the same id.
     """

@@ -1,4 +1,4 @@
-"""Live play over HTTP: a seat is asked for here, and taken over the socket."""
+"""Live play over HTTP: a seat is requested here, and taken over the socket."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OPERATOR_FIELDS = ("actor", "actor_kind", "seed", "countdown_s")
 
 
 class SessionRequest(BaseModel):
-    """Who wants to play what, and who draws it; all else is for operators."""
+    """A request to play a task, and who draws it; all else is for operators."""
 
     model_config = ConfigDict(extra="forbid")
     task: str = Field(max_length=200)
@@ -130,14 +130,14 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 def _check_not_paused(request: Request) -> None:
-    """The operator may stop new games; running games continue."""
+    """Refuse new games during a pause; running games continue."""
     pause = services(request).pauses.of(None)
     if pause is not None:
         raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
 
 
 def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:
-    """Operators may name any agent; people those that are offered, since the name of another one loads code."""
+    """Operators may name any agent; people only those on offer, since the name of another one loads code."""
     for name in ("partner", "wheel"):
         agent = getattr(wanted, name)
         if agent is None or is_operator:

@@ -1,8 +1,8 @@
-"""Data of plots that several pages show: ratings over answers, and how often values come.
+"""Data of plots on several pages: ratings over answers, and histograms.
 
-A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and what
-the kind needs. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". Where there are `series`
-(name and number of a colour), the first column is the number of one of them.
+A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and
+fields of the kind. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". With `series` (name
+and number of a colour), the first column is the number of one of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_POINTS = 600
 
 
 def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers: int = 0) -> dict[str, Any] | None:
-    """Ratings over answers, the highest rated agent first; None where no rating has moved twice.
+    """Ratings over answers, the highest rated agent first; None if no rating has moved twice.
 
     Args:
         tracks: Agent -> its track, not empty.
@@ -45,7 +45,7 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers
 
 
 def _thinned(count: int, limit: int) -> list[int]:
-    """At most `limit` places of `count`, evenly, the first and the last among them."""
+    """At most `limit` places of `count`, evenly spaced, with the first and the last."""
     if count <= limit:
         return list(range(count))
     return sorted({round(place * (count - 1) / (limit - 1)) for place in range(limit)})
@@ -59,13 +59,13 @@ def histogram(
     own: float | None = None,
     marks: Sequence[tuple[str, str, float]] = (),
 ) -> dict[str, Any]:
-    """How often values come.
+    """A histogram of values.
 
     Args:
-        what: What the bins count.
+        what: Name of the counts.
         unit: Of the values.
         own: The reader's own value.
-        marks: Other values to compare with: (short name, what it says in full, value).
+        marks: Other values to compare with: (short name, full text, value).
     """
     width = (bins.high - bins.low) / len(bins.counts)
     edges = [round(bins.low + place * width, 9) for place in range(len(bins.counts) + 1)]

@@ -1,4 +1,4 @@
-"""Learned rewards beside a replay: each as a line over the steps of the game."""
+"""Learned rewards in a replay: each as a line over the steps of the game."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _WHOSE = {"people": "people", "models": "model judges", "all": "people and model
 def reward_plot(along: Along, num_steps: int) -> dict[str, Any]:
     """The plot of a reward along a game of so many steps, as `web.plots` describes it.
 
-    `name` is the reward's, `words` say what it was learned from and what it is worth, `low` and `high` hold the reward and one
-    standard deviation of its networks around it.
+    `name` is the reward's, `words` describe its training and its quality, `low` and `high` hold the reward and one standard
+    deviation of its networks around it.
     """
     words = f"From {amount(along.answers, 'answer')} of {_WHOSE[along.judges]}."
     if along.correlation is not None:

@@ -19,12 +19,8 @@ class Focus:
     """Pairs with one of `agents` come first, by what their answer tells about the places of `agents`; then all others.
 
     A new agent so meets those it may be next to, not those it surely beats. Pairs of two others stay in the list, so that a
-    judge who has seen every video of the new agent can continue; their worth counts what they tell about its place.
-    Of `agents`, those not in the candidates are passed over; if none is there, every place matters, as under `order`.
-
-    Attributes:
-        agents: Names, at least one.
-        prior_sd: As in `OrderUncertainty`.
+    judge who has seen every video of the new agent can continue; their worth counts what they tell about its place. Names in
+    `agents` that are not candidates are ignored; if none is one, every place matters, as under `order`.
     """
 
     agents: tuple[str, ...]

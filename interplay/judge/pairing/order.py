@@ -1,4 +1,4 @@
-"""Order: the pair whose answer is expected to settle most about who stands where on the leaderboard."""
+"""Order: the pair whose answer is expected to settle most about the order of the leaderboard."""
 
 from __future__ import annotations
 
@@ -33,9 +33,6 @@ class OrderUncertainty:
 
     v is the variance of the difference of i and j and I the information of one answer. So far-apart agents are worth little
     (I and g are small), settled ones too (u is small), and a pair that sits in a crowd is worth most.
-
-    Attributes:
-        prior_sd: Standard deviation of strengths before any answer, logits, positive.
     """
 
     prior_sd: float = PRIOR_SD
@@ -54,9 +51,9 @@ class OrderUncertainty:
 
 
 def believed(names: Sequence[str], evidence: Evidence, awaited: Awaited, prior_sd: float) -> Beliefs:
-    """What is believed of `names`, in this order, and behind them of agents that are no longer in the candidates.
+    """Beliefs about `names`, in this order, followed by agents that are no longer candidates.
 
-    Those that left still tell how two agents compare that both met them.
+    Former candidates still tell how two agents compare that both met them.
     """
     counts = evidence.counts(names)
     return beliefs(counts.won, places_of(counts.agents, awaited), prior_sd)
@@ -66,9 +63,9 @@ def worth_for_places(known: Beliefs, whose: NDArray[np.intp], num_shown: int) ->
     """Expected fall of the variance of some agents' places, for an answer about each two; shape (num_shown, num_shown).
 
     Args:
-        known: About n agents, those of the candidates first.
-        whose: Agents whose places matter, in the candidates.
-        num_shown: How many are in the candidates; only they have places.
+        known: About n agents, candidates first.
+        whose: Candidates whose places matter.
+        num_shown: Number of candidates; only they have places.
     """
     variance = known.difference_variance[:num_shown, :num_shown]
     deviation = np.sqrt(variance)

@@ -14,9 +14,9 @@ from interplay.judge.pairing.rule import AgentPair, Awaited, most_worthy_first, 
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """The pair that was asked about least comes first, chance deciding between equals; a pair's worth is minus that number.
+    """The pair that was asked about least comes first, chance decides between equals; a pair's worth is minus that number.
 
-    What others are measured against: it cannot be misled by what it believes, for it believes nothing.
+    The reference for other rules: it holds no beliefs, so none can mislead it.
     """
 
     name: ClassVar[str] = "round-robin"

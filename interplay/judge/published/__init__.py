@@ -1,7 +1,7 @@
-"""Published evaluation sets: the answers of another study, banned workers and videos, brought in whole and written out again.
+"""Published evaluation sets: the answers of another study, banned workers and videos, imported whole and exported again.
 
-The format is that of BEDD (Milani et al. 2023), read tolerantly and kept whole; see docs/dataset.md. `import_answers` enters a
-file, `export_file` writes what is here: in the same format (`export_answers`), or as one row an answer (`flat_table`).
+The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` enters a file, `export_file` writes the
+answers of this server: in the same format (`export_answers`), or as one row an answer (`flat_table`).
 """
 
 from interplay.judge.published.dataset_export import Selection, export_answers, write_items

@@ -1,6 +1,6 @@
-"""What a judge watched, out of `Answer.viewing`: as the published format's events, and as numbers for a table.
+"""Viewing reports (`Answer.viewing`) as the published format's events, and as numbers for a table.
 
-A page reports it, so it may be anything: what is not of the right kind is left out.
+The report comes from a page, so it may hold anything: invalid parts are left out.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ MAX_TIME_S = 366 * 86_400.0
 def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tuple[str, str]) -> list[dict[str, Any]]:
     """`VIDEO_EVENTS` of an answer given here: each start of playing, the first one, and each quarter that was reached.
 
-    Both videos play as one, so each event is there once for each. Pauses, jumps, steps and speeds have no published name;
-    `viewing` itself has them.
+    Both videos play as one, so each event is listed for both. Pauses, jumps, steps and speeds have no published name; `viewing`
+    itself has them.
 
     Args:
-        viewing: With `events`, a list of {`t`: seconds since serving, `event`: what}.
-        served_ms: When the match was served, milliseconds since 1970.
-        videos: Source of the left and of the right one.
+        viewing: With `events`, a list of {`t`: seconds since serving, `event`: name}.
+        served_ms: Time of serving, milliseconds since 1970.
+        videos: Sources of the left and the right one.
     """
     found: list[dict[str, Any]] = []
     has_played = False
@@ -50,7 +50,7 @@ def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tupl
 
 
 def watched(viewing: Mapping[str, Any]) -> dict[str, float | int | None]:
-    """Columns of a table; None where the page did not say.
+    """Columns of a table; None where the report has no value.
 
     >>> watched({"played_s": 12.5, "num_events": 4, "left": {"watched_s": 10}, "right": None})
     {'played_s': 12.5, 'left_watched_s': 10.0, 'right_watched_s': None, 'num_viewing_events': 4}

@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class News(NamedTuple):
-    """Answers behind the last one a value was made from, and the state of the log they were read at."""
+    """Answers after the last one a value was made from, and the state of the log they were read at."""
 
     state: store.LogState
     answers: tuple[store.LoggedAnswer, ...]
@@ -23,8 +23,8 @@ class Incremental(Generic[Value]):
     """A value made from the answers that count. Only `news` may be called by several threads at once.
 
     The log alone is truth. Answers are only ever added and become visible in the order of their sequence numbers
-    (`store.judging.lock`), so continuing after the last number seen gives the same as starting anew. Where earlier answers
-    start or stop counting, in this process or another, the log's revision changes and the value is made anew.
+    (`store.judging.lock`), so continuing after the last number seen gives the same as a new start. Where earlier answers start
+    or stop counting, in this process or another, the log's revision changes and the value is computed again.
 
     Args:
         new: Makes the value of an empty log.
@@ -40,8 +40,8 @@ class Incremental(Generic[Value]):
 
     def news(self, session: Session) -> News | None:
         """Answers to continue with, for `take`. Another thread may change the value meanwhile, so that nobody waits for the
-        database. None if there is much to read, or the value must be made anew: `current` does that, for one thread at a time.
-        """
+        database. None if there is much to read, or the value must be computed again: `current` does that, for one thread at a
+        time."""
         known = self._state
         if known.last_sequence == 0:
             return None
@@ -70,7 +70,7 @@ class Incremental(Generic[Value]):
         return self._value
 
     def _continue(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
-        """Take answers into account, but for those already taken; `state` is the log's, read before them."""
+        """Add answers that were not added before; `state` is the log's, read before them."""
         for answer in answers:
             if answer.sequence > self._state.last_sequence:
                 self._add(self._value, answer)

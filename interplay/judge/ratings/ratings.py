@@ -25,7 +25,7 @@ Judges = Literal["people", "models"]
 
 @dataclass
 class Track:
-    """How one agent's rating moved.
+    """History of one agent's rating.
 
     Attributes:
         num_answers: The board's answers so far, after each answer about this agent.
@@ -42,7 +42,7 @@ class Track:
 
 
 class History:
-    """Answers in the order of the log, overall and by task, and what TrueSkill made of each: boards can be shown as they were.
+    """Answers in the order of the log, overall and by task, and TrueSkill after each, so that boards can be shown as they were.
 
     Attributes:
         standings: After all answers.
@@ -82,7 +82,7 @@ class History:
 
 
 class _EvidenceByTask(defaultdict[str, Evidence]):
-    """Evidence of each task, which takes its ratings from the history's standings."""
+    """Evidence of each task, with ratings from the history's standings."""
 
     def __init__(self, standings: TaskStandings) -> None:
         super().__init__()
@@ -95,12 +95,7 @@ class _EvidenceByTask(defaultdict[str, Evidence]):
 
 @dataclass
 class _Rated:
-    """What is made of people's answers.
-
-    Attributes:
-        evidence: Task -> the same answers as matchmaking needs them.
-        num_in_study: Study -> how many of them.
-    """
+    """Values computed from people's answers: `evidence` by task for matchmaking, `num_in_study` by study."""
 
     history: History = field(default_factory=History)
     evidence: defaultdict[str, Evidence] = field(init=False)
@@ -118,7 +113,7 @@ class _Rated:
 
 
 class Ratings:
-    """A cache of what follows from the log's answers that count; safe to share between threads."""
+    """A cache of values that follow from the counting answers of the log; safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock, self._models_lock = threading.Lock(), threading.Lock()
@@ -133,13 +128,13 @@ class Ratings:
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
-        """The same answers by task, as matchmaking needs them; no other thread changes them inside the block."""
+        """The same answers by task, for matchmaking; no other thread changes them inside the block."""
         with self._now(session) as rated:
             yield rated.evidence
 
     @contextmanager
     def history(self, session: Session, judges: Judges = "people") -> Iterator[History]:
-        """The answers of people, or those of model judges; no other thread changes them inside the block."""
+        """The answers of people, or of model judges; no other thread changes them inside the block."""
         if judges == "people":
             with self._now(session) as rated:
                 yield rated.history

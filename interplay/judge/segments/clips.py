@@ -1,4 +1,4 @@
-"""The videos of segments: clips of their recordings, made by the process that films episodes, and kept."""
+"""The videos of segments: clips of their recordings, made by the process that films episodes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ MOST_AT_ONCE = 16
 
 
 class ClipArchive(Protocol):
-    """What clips need of `record.Archive`."""
+    """Part of `record.Archive` that clips need."""
 
     def video_path(self, episode_id: str) -> Path:
-        """Where the mp4 of an episode, or of a clip, is or would be."""
+        """Path of the mp4 of an episode or clip, made or not."""
         ...
 
 
 class Clips:
-    """Where the videos of segments are, and who makes them.
+    """Finds the videos of segments, and asks for missing ones.
 
     Args:
-        want: Called with the name of each clip that is needed and not there; returns whether it is being made.
+        want: Called with the name of each missing clip; returns whether it is being made.
     """
 
     def __init__(self, archive: ClipArchive, want: Callable[[str], bool]) -> None:
@@ -37,11 +37,8 @@ class Clips:
         return self._archive.video_path(clip_of_segment(segment).name)
 
     def want(self, segments: Iterable[SegmentRow]) -> bool:
-        """Ask for the videos of these that are missing, until `MOST_AT_ONCE` are on their way: others wait for videos, too.
-
-        Returns:
-            Whether any is being made.
-        """
+        """Ask for the missing videos of these, at most `MOST_AT_ONCE`, so that others are made, too; returns whether any is
+        being made."""
         missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
         return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
 

@@ -1,4 +1,4 @@
-"""Whose a match is, and whether it still takes an answer."""
+"""Checks whose a match is, and whether it still accepts an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.store import judging as store
 
 
 def known(session: Session, match_id: str) -> Match:
-    """A match of any judge (UnknownMatchError if the id is unknown)."""
+    """A match of any judge (UnknownMatchError for an unknown id)."""
     match = store.match_to_read(session, match_id)
     if match is None:
         raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
@@ -24,18 +24,14 @@ def known(session: Session, match_id: str) -> Match:
 
 
 def own(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match (UnknownMatchError, ForeignMatchError if the id is unknown, or it is another judge's)."""
+    """A judge's own match (UnknownMatchError, or ForeignMatchError if it is another judge's)."""
     match = known(session, match_id)
     check_owner(match_id, match.judge, judge)
     return match
 
 
 def unanswered(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match that has no answer yet.
-
-    Raises:
-        UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: If there is no such match.
-    """
+    """A judge's own match that has no answer yet (UnknownMatchError, ForeignMatchError, AlreadyAnsweredError otherwise)."""
     match = own(session, match_id, judge)
     if match.answered_at is not None:
         raise AlreadyAnsweredError(
@@ -45,19 +41,18 @@ def unanswered(session: Session, match_id: str, judge: str) -> Match:
 
 
 def check_owner(match_id: str, owner: str, judge: str) -> None:
-    """Refuse a match of another judge (ForeignMatchError: saying so)."""
     if owner != judge:
         raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
 
 
 def check_not_withdrawn(session: Session, match_id: str) -> None:
-    """Refuse a match with a game that judges may not see any more (WithdrawnError: saying so)."""
+    """Refuse a match with a game that judges may not see any more (WithdrawnError)."""
     if store.is_withdrawn(session, match_id):
         raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
 
 
 def check_not_superseded(session: Session, match: Match) -> None:
-    """Refuse a late answer about videos that the judge has answered about since (SupersededError: saying so)."""
+    """Refuse a late answer if the judge has answered about the same videos since (SupersededError)."""
     if store.has_answered_since(session, match):
         raise SupersededError(
             f"you have answered about the same two videos since match {match.id} was served; that answer counts"
@@ -65,11 +60,8 @@ def check_not_superseded(session: Session, match: Match) -> None:
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse a person's match of another study than the one they work in: consent, quiz and end were looked at for that one.
-
-    Raises:
-        ForeignMatchError: Naming where it belongs.
-    """
+    """Refuse a person's match of a study other than their current one, for which consent, quiz and end were checked
+    (ForeignMatchError)."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
         raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")

@@ -1,4 +1,4 @@
-"""What a judge can say is wrong with a pair. Pure."""
+"""Problems with a pair that a judge can report. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ KINDS = {
 
 
 class Report(NamedTuple):
-    """A problem: one of `KINDS`, and the judge's words, which may be empty but for `other`."""
+    """A problem: one of `KINDS`, and the judge's words, which may be empty except for `other`."""
 
     kind: str
     words: str
 
 
 def check_problem(problem: Any) -> Report:
-    """What came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
+    """Check a report that came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
         raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])

@@ -1,4 +1,4 @@
-"""The videos of matches: where they are, whether they can be shown now, and how long they are."""
+"""The videos of matches: their paths, whether they can be shown now, and their lengths."""
 
 from __future__ import annotations
 
@@ -24,16 +24,14 @@ Side = Literal["left", "right"]
 
 
 class VideoArchive(ClipArchive, Protocol):
-    """What judging needs of `record.Archive`."""
+    """Part of `record.Archive` that judging needs."""
 
     @property
-    def database(self) -> Database:
-        """Where matches and answers are."""
-        ...
+    def database(self) -> Database: ...
 
 
 class MatchVideos(NamedTuple):
-    """What never changes of a match: whose it is, where its videos are or would be, and when it was served."""
+    """Facts of a match that never change: its judge, the paths of its videos, made or not, and when it was served."""
 
     judge: str
     left: Path
@@ -42,7 +40,7 @@ class MatchVideos(NamedTuple):
 
 
 def video_length_s(path: Path) -> float | None:
-    """How long an mp4 is by its index, seconds; None if it is gone, or states nothing."""
+    """Length of an mp4 by its index, seconds; None if the file is gone, or states nothing."""
     try:
         return stated_length_s(path)
     except OSError:
@@ -50,11 +48,8 @@ def video_length_s(path: Path) -> float | None:
 
 
 class Videos:
-    """Finds the videos of matches; safe to share between threads.
-
-    Args:
-        want: Called with the id of each episode whose video is needed and not there.
-    """
+    """Finds the videos of matches; safe to share between threads. `want` is called with the id of each episode whose video is
+    missing."""
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:
         self._archive = archive
@@ -64,20 +59,20 @@ class Videos:
         self.of_match = functools.lru_cache(MATCHES_REMEMBERED)(self._read)
 
     def has(self, episode_id: str) -> bool:
-        """Whether a video can be shown now; one that cannot is asked for."""
+        """Whether a video can be shown now; a missing one is requested."""
         if self._archive.video_path(episode_id).exists():
             return True
         self._want(episode_id)
         return False
 
     def has_both(self, session: Session, match: Match) -> bool:
-        """Whether both videos of a match can be shown now; those that cannot are asked for."""
+        """Whether both videos of a match can be shown now; missing ones are requested."""
         if match.left_segment_id is None:
             return self.has(match.left_episode_id) and self.has(match.right_episode_id)
         return all(path.exists() for path in self.sides(session, match))
 
     def sides(self, session: Session, match: Match) -> tuple[Path, Path]:
-        """Where the videos of a match are or would be, of one video on both sides the same twice."""
+        """Paths of the videos of a match; of one video on both sides, the same twice."""
         if match.left_segment_id is None or match.right_segment_id is None:
             return self._archive.video_path(match.left_episode_id), self._archive.video_path(match.right_episode_id)
         rows = store.segments_by_id(session, (match.left_segment_id, match.right_segment_id))

@@ -57,7 +57,6 @@ def _list(request: Request, *, status: int = 200, problem: str = "", given: dict
 
 @router.post("/classes")
 def make(request: Request, form: FormPairs) -> Response:
-    """Make a class, and go to its page."""
     require_operator(request)
     said, chosen = dict(form), [value for name, value in form if name == "task"]
     try:
@@ -73,7 +72,7 @@ def make(request: Request, form: FormPairs) -> Response:
 
 
 def check_playable(tasks: dict[str, Task], task: str) -> None:
-    """Refuse what cannot be played (ClassError if there is no such task, or it has videos only)."""
+    """Refuse a task that cannot be played here (ClassError)."""
     if task not in tasks or not tasks[task].env.is_playable:
         raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
     if line := to_install(tasks[task]):
@@ -93,12 +92,7 @@ def teacher_address(request: Request, school_class: SchoolClass) -> str:
 
 
 def _own_class(request: Request, code: str) -> SchoolClass:
-    """The class of this page, for its teacher and for operators.
-
-    Raises:
-        NotFoundError: For a code of nobody.
-        HTTPException: 403 for everybody else.
-    """
+    """The class of this page, for its teacher and for operators (NotFoundError for an unknown code, 403 for everybody else)."""
     if not current_operator(request):
         key = request.cookies.get(COOKIE, "")
         if not tokens.is_teacher_key(services(request).secret, code, key):
@@ -146,7 +140,7 @@ def qr_path(text: str) -> tuple[int, str]:
 
 
 def score_plot(reached: list[float], own: float | None = None) -> dict[str, Any] | None:
-    """Scores as bars; None with so few that bars would say nothing."""
+    """Scores as bars; None if there are too few for bars."""
     if len(reached) < FEWEST_SCORES:
         return None
     marks = [] if own is None else [own]
@@ -166,14 +160,13 @@ def results(request: Request, code: str) -> Response:
 
 @router.post("/classes/{code}/close")
 def close(request: Request, code: str) -> Response:
-    """Let nobody join or begin a game any more."""
+    """End a class: nobody can join or begin a game any more."""
     services(request).classes.close(_own_class(request, code).code)
     return see_other(f"/classes/{code}")
 
 
 @router.post("/classes/{code}/rename")
 def rename(request: Request, code: str, form: FormPairs) -> Response:
-    """Give a pupil another nickname."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
         services(request).classes.rename(school_class.code, int(number))
@@ -190,7 +183,7 @@ def approve(request: Request, code: str, form: FormPairs) -> Response:
 
 @router.post("/classes/{code}/take-out")
 def take_out(request: Request, code: str, form: FormPairs) -> Response:
-    """Take a pupil out of the class, and out of the game they play."""
+    """Remove a pupil from the class, and from their current game."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
         here = services(request)

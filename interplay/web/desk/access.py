@@ -1,4 +1,4 @@
-"""The door of the desk: the operator gets in; everybody else is sent to sign in, or refused."""
+"""Access to the desk: the operator gets in; everybody else is sent to sign in, or refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABS = (
 
 
 def signed_in(request: Request) -> None:
-    """Let only the operator read a page; a browser is sent to the door and comes back (HTTPException: 303 to `/operator`)."""
+    """Send browsers of others than the operator to sign in and back (HTTPException 303 to `/operator`)."""
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
         raise HTTPException(
@@ -44,10 +44,6 @@ def may_watch(connection: HTTPConnection) -> bool:
 
 
 def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: Any) -> Response:
-    """A page of the desk; no cache keeps it.
-
-    Args:
-        tab: Address of the entry of `TABS` that it stands under.
-    """
+    """A page of the desk, never cached; `tab` is the address of its entry in `TABS`."""
     headers = {"Cache-Control": "no-store"}
     return render(request, name, "Operator", status=status, headers=headers, tabs=TABS, tab=tab, **context)

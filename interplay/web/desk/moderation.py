@@ -1,7 +1,7 @@
-"""The operator's pages: sign in, let proposed agents in or refuse them, and stop judges whose answers cannot be trusted.
+"""The operator's pages: sign in, approve or decline proposed agents, and stop judges whose answers cannot be trusted.
 
-Everything here is plain forms. Another site cannot send them in an operator's name: the cookie is kept to our own pages
-(SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
+Everything here is plain forms. Another site cannot send them in an operator's name: browsers send the cookie only from our own
+pages (SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _own_address(address: str) -> str:
 
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
-    """The door: takes the operator's token, or says who is in, and what the server could not make."""
+    """Sign-in form for the operator's token; when signed in, videos and milestones that the server could not make."""
     context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
     queues = {"video": services(request).films, "milestones": services(request).milestones}
     context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]
@@ -48,7 +48,6 @@ def operator(request: Request, next: str = "/moderation") -> Response:
 
 @router.post("/operator")
 def enter(request: Request, form: FormFields) -> Response:
-    """Sign in with the operator's token."""
     next_address = _own_address(form.get("next", ""))
     response = see_other(next_address)
     if sign_in(request, response, form.get("token", "").strip()):
@@ -59,7 +58,6 @@ def enter(request: Request, form: FormFields) -> Response:
 
 @router.post("/operator/leave")
 def leave(request: Request) -> Response:
-    """Sign out."""
     response = see_other("/operator")
     sign_out(response)
     return response
@@ -67,7 +65,7 @@ def leave(request: Request) -> Response:
 
 @router.get("/moderation")
 def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """Agents that wait, all others, and a page of the judges, the most doubtful on the first."""
+    """Waiting agents, all others, and a page of the judges, those with the most failed checks first."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
     known = documents(request, services(request).roster.rows(), set())

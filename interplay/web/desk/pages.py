@@ -1,4 +1,4 @@
-"""Studies and their people, quality, money, what was collected, and search."""
+"""Pages of the desk: studies and their people, quality, money, collected data, and search."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 
 @router.get("/desk/quality")
 def quality(request: Request, study: Study = "") -> Response:
-    """How good people's games are, task by task."""
+    """Quality of people's games, task by task."""
     found = Summary(services(request).archive).quality(study or None)
     return desk(
         request, "desk_quality.html", "/desk/quality",
@@ -143,7 +143,7 @@ def search(
     page: Page = 1,
     saved: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """Episodes by conditions, as `interplay episodes list --where` takes them; saved queries; download."""
+    """Episodes by conditions, as for `interplay episodes list --where`; saved queries; download."""
     wanted = [text.strip()[:300] for text in where or [] if text.strip()]
     found, problem = None, ""
     try:
@@ -186,10 +186,10 @@ MAX_PARTS = 10
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
-    """The plot of the hours of each day, the largest part first; None without any.
+    """The plot of the hours of each day, the largest part first; None without hours.
 
     Args:
-        name: Of what the parts are.
+        name: Title of the parts.
         say: The part that some hours belong to.
     """
     hours = list(hours)
@@ -208,7 +208,7 @@ def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> di
 
 
 def cumulative(hours: Iterable[Hours]) -> dict[str, Any] | None:
-    """The plot of all hours up to each day, of people and of agents; None where there is nothing, or one day alone."""
+    """The plot of all hours up to each day, of people and of agents; None for fewer than two days."""
     days: dict[str, list[float]] = {}
     for one in hours:
         days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours

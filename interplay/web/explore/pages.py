@@ -30,19 +30,18 @@ _TITLES = {published.SET: "Published with MineExplorer", published.PLANNED: "Mad
 
 @router.get("/explore")
 def explore(request: Request) -> Response:
-    """The board of the protocol with most entrants, and the tasks; of each its goal alone."""
+    """The board of the protocol with most entrants, and the goals of the tasks."""
     return _page(request, None)
 
 
 @router.get("/explore/boards/{name}")
 def explore_board(request: Request, name: str) -> Response:
-    """The same with the board of another protocol."""
     return _page(request, board_of(request, name).name)
 
 
 @router.get("/explore/tasks/{name}")
 def explore_task(request: Request, name: str) -> Response:
-    """One task: its goal, its runs, and what it is made of for those who may see that."""
+    """One task: its goal, its runs, and, for visitors who may see it, its graph."""
     instance, runs = _find(request, name)
     task = instance.task()
     inside = may_know(request, task.id)
@@ -56,14 +55,14 @@ def explore_task(request: Request, name: str) -> Response:
 
 @router.post("/explore/tasks/{name}/shown")
 def explore_exposure(request: Request, name: str) -> Response:
-    """Show a task from inside to who asks for it; it is kept that they were shown it."""
+    """Show a task from inside to a visitor who asks for it, and record that."""
     instance, _ = _find(request, name)
     services(request).explore_exposure.add(current_participant(request), instance.task().id, datetime.now(UTC))
     return see_other(f"/explore/tasks/{name}")
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
-    """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 for an unknown one)."""
+    """An instance by its name, on offer or of a run, and its runs (HTTPException 404 for an unknown one)."""
     results, _ = services(request).explore_results.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
@@ -99,7 +98,7 @@ def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:
-    """The tasks under what they come from; empty sets are left out."""
+    """The tasks by origin; empty sets are left out."""
     known = {title: set(published.names(which)) for which, title in _TITLES.items()}
     found = [(title, [task for task in suite.tasks if task.id in ids]) for title, ids in known.items()]
     found.append(("Others", [task for task in suite.tasks if not any(task.id in ids for ids in known.values())]))

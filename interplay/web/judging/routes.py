@@ -1,4 +1,4 @@
-"""Judging over HTTP: JSON and videos, and the page that stands on them.
+"""Judging over HTTP: JSON and videos, and the page that uses them.
 
 Before a match is answered nothing here says whose videos they are: no agent, episode, seed, hash, file name or file date. And
 nothing tells a check from any other match.
@@ -138,14 +138,14 @@ Body = Annotated[dict[str, Any], Depends(_body)]
 
 
 async def _match_id(match: str) -> str:
-    """Ids as we make them; anything else is unknown without asking the database."""
+    """A valid id of a match; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
 
 
 def _study(study: str | None) -> str | None:
-    """Names as studies have them; anything else is unknown without asking the database, which cannot be asked every text."""
+    """A valid name of a study; anything else is unknown without asking the database, which does not accept every text."""
     if study is not None and not is_name(study):
         raise refusal(404, f"unknown study {study[:100]!r}")
     return study
@@ -263,7 +263,7 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
 
 
 def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Response:
-    """A video; its tag, its date, its length and its bytes say nothing of the file, nor of the one on the other side."""
+    """A video whose tag, date, length and bytes say nothing about the file, nor about the one on the other side."""
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',
@@ -371,7 +371,7 @@ def undo(request: Request, body: Body) -> dict[str, Any]:
 
 
 def _preview(request: Request, task: str | None, study: str | None) -> Preview:
-    """The pair to look at: of no task of `explore` that the visitor may still play, and refused (403) if they name one."""
+    """The pair to look at: not of tasks of `explore` that the visitor may still play; 403 if they name one."""
     with _refusals():
         shown = services(request).judging.preview(task, _study(study), but=unplayed_tasks(request))
     check_may_know(request, shown.match.task)
@@ -409,7 +409,6 @@ def preview_video(
 
 @router.get("/judge", include_in_schema=False)
 def page(request: Request, task: str = "", study: str = "", preview: bool = False) -> Response:
-    """Two videos and the form; the match comes from the API."""
     if task:
         find_task(request, task)
     enrolment = enrolments.enrolment_of(request)

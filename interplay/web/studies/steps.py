@@ -48,7 +48,7 @@ FINISHING = "finish"
 
 @router.get("/studies/{study}/next")
 def next_page(request: Request, enrolment: Enrolled) -> Response:
-    """To the quiz, to work or play, or to the end: whatever comes next for this person."""
+    """Redirect to the next step: quiz, questions, work, play, review or end."""
     step = next_step(facts_of(request, enrolment))
     token = urlencode({PARAMETER: token_of(request, enrolment)})
     if step == "quiz":
@@ -66,7 +66,7 @@ def next_page(request: Request, enrolment: Enrolled) -> Response:
 
 @router.get("/studies/{study}/quiz")
 def quiz(request: Request, enrolment: Enrolled) -> Response:
-    """The quiz, without its key; boxes in an order of their own at every look."""
+    """The quiz, without its key; boxes in a new order at every look."""
     if next_step(facts_of(request, enrolment)) != "quiz":
         return see_other(next_address(request, enrolment))
     return _quiz_page(request, enrolment)
@@ -74,7 +74,7 @@ def quiz(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/quiz")
 def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
+    """One attempt: scored and stored; then the next step. With no box ticked it asks first."""
     ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
     if not form and next_step(facts_of(request, enrolment)) == "quiz":
         problem = "You have not ticked any box, so this was not counted. "
@@ -95,7 +95,7 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
-    """How the last attempt went, and what comes next; not which boxes were right."""
+    """Result of the last attempt, and the next step; not which boxes were right."""
     study, attempts, part = (
         _study_of(request, enrolment),
         services(request).studies.attempts(enrolment),
@@ -137,7 +137,7 @@ def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
 @router.get("/studies/{study}/examples/{number}.mp4")
 @router.head("/studies/{study}/examples/{number}.mp4")
 def example(request: Request, opened: Opened, number: int) -> Response:
-    """A video that shows what to look for; ranges are answered."""
+    """A video that shows what to look for."""
     study, archive = opened.study, services(request).archive
     shown = study.examples[number] if 0 <= number < len(study.examples) else None
     path = None
@@ -203,7 +203,7 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
 
 @router.post("/studies/{study}/raffle")
 def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """Leave an address for the raffle, apart from everything else."""
+    """Store an address for the raffle, separate from everything else."""
     address = dict(form).get("address", "")
     try:
         services(request).raffle_entries.enter(enrolment, address)
@@ -214,7 +214,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 @router.post("/studies/{study}/finish")
 def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that.
+    """End a part without a number of answers as done, and one without anything left to show as that.
 
     In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
     form says `without_it`.
@@ -249,7 +249,7 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
 
 @router.get("/studies/{study}/leave")
 def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
-    """Asks once more before somebody withdraws."""
+    """Confirmation before somebody withdraws."""
     if next_step(facts_of(request, enrolment)) == "end":
         return see_other(end_address(request, enrolment))
     study = _study_of(request, enrolment)
@@ -260,7 +260,7 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/leave")
 def leave(request: Request, enrolment: Enrolled) -> Response:
-    """Withdraw: nothing more is asked, and the match that was open goes to others. Who has waited long enough for a partner is
+    """Withdraw: nothing more is asked, and the open match goes to others. People who have waited long enough for a partner are
     paid for that."""
     if next_step(facts_of(request, enrolment)) != "end":
         services(request).studies.leave(enrolment)
@@ -289,7 +289,7 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
+    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish then do."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
