@@ -126,7 +126,6 @@ class Bans:
         return [BannedJudge(row, worker_of(row.judge, workers), counts.get(row.judge, 0)) for row in rows]
 
     def workers(self) -> dict[str, str]:
-        """Judge -> name of that person at the recruiting channel, for people who came through one."""
         with self._database.read() as session:
             return store.workers(session)
 

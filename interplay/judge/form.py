@@ -29,7 +29,6 @@ class Form:
     Attributes:
         outcome: The overall answer, the one that moves ratings; of segments also `na`.
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
-        viewing: The page's report about watching.
     """
 
     outcome: Outcome | Literal["na"]

@@ -61,7 +61,6 @@ def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judgi
 
 
 def check_not_banned(is_banned: bool) -> None:
-    """Refuse a judge who was banned (BannedError)."""
     if is_banned:
         raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
 

@@ -29,7 +29,6 @@ SHOWN = 200
 
 @router.get("/feedback")
 def form_page(request: Request, page: str = "/", episode: str = "") -> Response:
-    """The form as a page of its own, for browsers without scripts."""
     return _form(request, page=page, episode=episode)
 
 
@@ -62,7 +61,6 @@ def send(request: Request, form: FormFields) -> Response:
 
 @router.get("/moderation/feedback")
 def feedback(request: Request) -> Response:
-    """Feedback, the newest first; for operators."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation/feedback")
     box = services(request).feedback

@@ -49,7 +49,6 @@ class Graph:
 
 
 def graph(instance: Instance) -> Graph:
-    """Place the tasks of an instance, each below everything it needs."""
     numbers = instance.numbers
     tasks = sorted(instance.nodes, key=numbers.__getitem__)
     edges = [edge for edge in instance.edges if edge.first in instance.nodes and edge.then in instance.nodes]

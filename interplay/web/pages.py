@@ -100,8 +100,6 @@ def picture(request: Request, suite: str, name: str) -> Response:
 
 @router.get("/starter/{suite}/{name}.mp4")
 def starter_film(request: Request, suite: str, name: str) -> Response:
-    """A film that comes with the package and shows what a task is about: an example for studies, available before anybody
-    plays."""
     shipped = starter.example(f"{suite}/{name}")
     if shipped is None or not shipped.film.is_file():
         raise HTTPException(404, f"Interplay has no example video {suite}/{name}")
@@ -119,7 +117,6 @@ def play(request: Request, suite: str, name: str) -> Response:
 def game_page(
     request: Request, task: Task, here: str, /, *, headers: Mapping[str, str] | None = None, **context: Any
 ) -> Response:
-    """The page on which a task is played; `context` are additions of a study."""
     _expect(request, task)
     home = next(one for one in services(request).suites if task in one.tasks)
     task_json = {
@@ -169,7 +166,6 @@ _WALK = ("forward", "left", "back", "right")
 
 
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
-    """Button, its effect, and its keys; buttons without effect or without a key are left out."""
     keys, bindings = task.keys, _bindings(task)
 
     def names(button: str) -> list[str]:
@@ -208,7 +204,6 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
     own, is_operator = known_participant(request), current_operator(request)
     wanted = replace(visible_episodes(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)

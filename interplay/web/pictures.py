@@ -98,13 +98,11 @@ class Pictures:
 
 @cache
 def shipped_picture(task_id: str) -> Path | None:
-    """The picture of a task that comes with the package; None for other tasks."""
     stem = task_id.replace("/", "-")
     return next((path for path in (SHIPPED / f"{stem}.png", SHIPPED / f"{stem}.jpg") if path.is_file()), None)
 
 
 def placeholder(title: str) -> bytes:
-    """An SVG in place of a picture that is being made: the title on a ground that is readable in light and in dark."""
     width, height = PLACEHOLDER_SIZE
     size = min(28, round(1.7 * width / max(1, len(title))))
     return (

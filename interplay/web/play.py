@@ -130,7 +130,6 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 def _check_not_paused(request: Request) -> None:
-    """Refuse new games during a pause; running games continue."""
     pause = services(request).pauses.of(None)
     if pause is not None:
         raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
@@ -207,7 +206,6 @@ def scene_tables(request: Request, name: str) -> FileResponse:
 
 @router.websocket("/api/play")
 async def play_socket(websocket: WebSocket) -> None:
-    """One seat's socket: docs/protocol.md."""
     play = services(websocket).play
     if play is None:
         await websocket.close()

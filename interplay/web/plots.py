@@ -45,7 +45,6 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers
 
 
 def _thinned(count: int, limit: int) -> list[int]:
-    """At most `limit` places of `count`, evenly spaced, with the first and the last."""
     if count <= limit:
         return list(range(count))
     return sorted({round(place * (count - 1) / (limit - 1)) for place in range(limit)})

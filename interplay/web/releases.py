@@ -24,7 +24,6 @@ Saved = Annotated[str | None, Query(max_length=200, description="A saved query, 
 
 @contextmanager
 def _understood() -> Iterator[None]:
-    """Answer 422 to queries that cannot be read."""
     try:
         yield
     except NotFoundError:

@@ -79,7 +79,6 @@ def actor_name(held: Any) -> str:
 
 
 def players(episode: EpisodeRow | Episode) -> str:
-    """All players of an episode; in a game of several seats, with the seat."""
     names: dict[str, list[str]] = {}
     for held in episode.seats:
         names.setdefault(held.seat, []).append(actor_name(held))
@@ -90,7 +89,6 @@ def players(episode: EpisodeRow | Episode) -> str:
 
 
 def player_kinds(episode: EpisodeRow | Episode) -> list[str]:
-    """Kinds of players in the seats of an episode, each once, in the words of the pages."""
     kinds = dict.fromkeys(held.actor_kind for held in episode.seats) or {episode.actor_kind: None}
     return ["person" if kind == "human" else kind for kind in kinds]
 
@@ -105,7 +103,6 @@ OUTCOMES = {
 
 
 def picture_address(task: Task) -> str:
-    """Address of a task's picture: a file that comes with the package, or one drawn on request."""
     shipped = shipped_picture(task.id)
     return f"/tasks/{task.id}/picture.png" if shipped is None else f"/static/tasks/{shipped.name}"
 
@@ -146,12 +143,10 @@ def render(
 
 
 def find_task(request: Request, task_id: str) -> Task:
-    """A task on offer (NotFoundError with the nearest id)."""
     return lookup(task_id, services(request).tasks)
 
 
 def explore_suite(request: Request) -> Suite:
-    """The tasks of explore (HTTPException 404 if this server does not offer them)."""
     suite = services(request).explore
     if suite is None:
         raise HTTPException(404, "This server does not offer the tasks of explore.")

@@ -88,7 +88,6 @@ class Services:
 
     @property
     def explore(self) -> Suite | None:
-        """The suite `explore`; None if it is not on offer."""
         return next((suite for suite in self.suites if suite.id == "explore"), None)
 
 

@@ -16,7 +16,6 @@ class ApiTokenError(JudgingError):
 
 
 def check_token(name: str, scope: str) -> tokens.Scope:
-    """The scope of a token (ApiTokenError if there is no such scope, or the name is invalid)."""
     known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
     if known is None:
         raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
@@ -47,7 +46,6 @@ class ApiTokens:
             return tokens.create_token(session, name=name, scope=known, now=self._clock())
 
     def find(self, token: str) -> ApiToken | None:
-        """The record of a token; None if it is unknown or revoked."""
         with self._database.read() as session:
             return tokens.token_row(session, token)
 

@@ -136,7 +136,6 @@ def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
 
 
 def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Choice) -> bool:
-    """Whether a name stands for somebody else: another entrant, or a player under that name."""
     known = store.entrants(session, name=name)
     if not known:
         return name != choice.agent and store.is_name_taken(session, name)

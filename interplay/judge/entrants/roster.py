@@ -177,7 +177,6 @@ class Roster:
             return Said(counted, last_reasons(session, name, limit=num_reasons, without=without, up_to=up_to))
 
     def watched_by(self, participants: Iterable[int]) -> set[str]:
-        """Tasks of which one of these participants has an unanswered pair."""
         numbers, now = list(participants), self._clock()
         if not numbers:
             return set()

@@ -53,7 +53,6 @@ class StagedVideo:
     """A video that was checked and copied into the data folder, not visible yet.
 
     Attributes:
-        part: Path of the copy.
         source_sha256: Of the original file; decides its name, so that the same video gets the same one again.
     """
 
@@ -162,7 +161,6 @@ def _place(
     rows: Sequence[EpisodeRow],
     placed: Placement,
 ) -> None:
-    """Place one video; `rows` are the agent's episodes of this task and seed."""
     key = (video.task.id, video.seed)
     same = [row for row in rows if row.frames == UPLOADED and row.path and row.sha256 == video.facts.sha256]
     empty = [row for row in rows if row.frames == UPLOADED and not row.path]

@@ -35,12 +35,11 @@ class Beliefs(NamedTuple):
 
     @property
     def difference(self) -> Array:
-        """Expected strength of i less that of j, shape (n, n)."""
         return self.mean[:, None] - self.mean
 
     @property
     def difference_variance(self) -> Array:
-        """Variance of that difference, shape (n, n); 1 on the diagonal, so that it can be divided by."""
+        """Variance of the difference of i and j, shape (n, n); 1 on the diagonal, so that it can be divided by."""
         diagonal = np.diag(self.covariance)
         variance = diagonal[:, None] + diagonal - 2 * self.covariance
         np.fill_diagonal(variance, 1.0)

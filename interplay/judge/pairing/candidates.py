@@ -33,7 +33,6 @@ class Candidates:
         return candidates
 
     def num_pairs(self, database: Database, tasks: Iterable[str] | None) -> int:
-        """How many pairs of games of these tasks, or of all, can be open at the same time."""
         with database.read() as session:
             judged = [task for task in store.judged_tasks(session) if tasks is None or task in tasks]
             return sum(num_pairs(self.of_task(session, task)) for task in judged)
@@ -63,11 +62,9 @@ class Candidates:
         return self._versions[task_hash]
 
     def name_of(self, task_hash: str) -> str:
-        """The id of a task whose version was looked up before."""
         return self._versions[task_hash].id
 
     def check_task(self, session: Session, task: str) -> None:
-        """Refuse an unknown task (NotFoundError with the nearest known ids)."""
         known = {agent.task for agent in entrants(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)

@@ -50,7 +50,6 @@ class PublishedInformation:
 
 
 def _expected_ratings(names: Sequence[str], standings: Standings, awaited: Awaited) -> tuple[Array, Array]:
-    """Mu and sigma of `names`, as they will be on average after the awaited answers."""
     ratings = {name: standings.rating(name) for name in names}
     for left, right in awaited:
         # An awaited answer may be about an agent that has left the candidates; it still tells about the other one.

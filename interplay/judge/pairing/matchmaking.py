@@ -105,7 +105,6 @@ def choose(
 
 
 def num_pairs(candidates: Iterable[Candidate]) -> int:
-    """How many pairs of games can be open at the same time."""
     options = itertools.starmap(_options, itertools.combinations(_by_agent(candidates).values(), 2))
     return len({_ids(option) for found in options for option in found})
 

@@ -41,7 +41,6 @@ class PairingRule(Protocol):
 
 
 def all_pairs(num_agents: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns above the diagonal: every pair once."""
     return np.triu_indices(num_agents, 1)
 
 

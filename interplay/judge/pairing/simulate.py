@@ -44,7 +44,6 @@ class Simulation:
     """Settings of a simulation.
 
     Attributes:
-        num_agents: At least 3.
         max_answers: Where a run ends, even before its target.
         target: Rank correlation (Spearman) with the truth to reach, between 0 and 1.
         profile: Distribution of skills: `normal`, or `bedd` for the published scores of six agents and others around them.
@@ -193,7 +192,6 @@ def make_policy(name: str, agents: Sequence[str]) -> PairingRule:
 
 
 def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
-    """Scores by which a rating method ranks the agents, shape (n,)."""
     if method == "bradley-terry":
         return fit(evidence.counts(names).won).log_strength
     ratings = [evidence.standings.rating(name) for name in names]
@@ -225,7 +223,6 @@ def quartiles(values: Sequence[int | None]) -> Quartiles:
 
 
 def _quantile(numbers: Sequence[float], share: float) -> float | None:
-    """Quantile by linear interpolation; None if it reaches into infinity."""
     if not numbers:
         return None
     place = share * (len(numbers) - 1)

@@ -160,12 +160,10 @@ def _own(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None
 
 
 def played_by(name: str, pseudonyms: Pseudonyms | None) -> str:
-    """Name of an entrant in an export: ranked people have a number instead of their name."""
     return name if pseudonyms is None else pseudonyms.player(name)
 
 
 def seat_of(answer: store.ExportedAnswer, task: Task) -> str | None:
-    """The seat that an answer compares; None in a task of one seat, or if unknown."""
     return answer.seat or None if len(task.seats) > 1 else None
 
 
@@ -187,7 +185,6 @@ def _yes_or_no(value: Any) -> str:
 
 
 def _stamp(time: datetime) -> str:
-    """As the published server wrote it: UTC without a zone."""
     return time.replace(tzinfo=None).isoformat()
 
 

@@ -52,7 +52,6 @@ _KINDS = (
 
 
 def check_name(name: str) -> None:
-    """Refuse an invalid name of a set (DatasetError)."""
     if not _NAME.fullmatch(name):
         raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
 
@@ -295,12 +294,10 @@ class _Import:
 
 
 def judge_of(dataset: str, worker: str) -> str:
-    """Name of a published worker as a judge here."""
     return f"{dataset}/{worker}"
 
 
 def match_id_of(dataset: str, key: str) -> str:
-    """Id of the match of an imported answer, the same at every import."""
     digest = hashlib.sha256(f"{dataset}\n{key}".encode()).hexdigest()
     return f"import-{digest[:24]}"
 

@@ -40,7 +40,6 @@ class Wordings:
         self._ids = {key: counter.most_common(1)[0][0] for key, counter in places.items()}
 
     def ids(self, task: Task, kind: Kind, entries: Sequence[Mapping[str, Any]]) -> list[str | None]:
-        """Our question of each answer; None if unknown."""
         asked = questions(task, kind)
         known = {text: question.id for question in asked for text in (question.text, question.factor)}
         found = [self._one(task, kind, entry, known) for entry in entries]

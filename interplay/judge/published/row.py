@@ -74,7 +74,6 @@ class ReadItems:
 
 
 def load_json(path: Path) -> Any:
-    """A JSON file (DatasetError if it cannot be read)."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -29,7 +29,6 @@ VERSION = 1
 
 
 def is_of_segments(document: Any) -> bool:
-    """Whether a file's JSON holds answers about segments."""
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
@@ -110,7 +109,6 @@ class _UnusableError(InterplayError):
 
 
 def _enter(session: Session, row: Any, name: str, version: str) -> str:
-    """Enter one answer; returns `imported` or `there_before`."""
     table = Table(row if isinstance(row, dict) else {}, "answer", refuse=_UnusableError)
     match_id = match_id_of(name, table.text("match"))
     if store.match_to_read(session, match_id) is not None:

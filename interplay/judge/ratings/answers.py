@@ -17,7 +17,6 @@ _SIDES: dict[str, Outcome] = {"first": "left", "same": "draw", "second": "right"
 
 
 def comparisons(database: Database) -> list[Comparison]:
-    """Every answer that counts, in the order of the log."""
     with database.read() as session:
         return [comparison(answer) for answer in store.answers(session)]
 
@@ -38,7 +37,6 @@ def partner_comparisons(database: Database, question: str) -> list[Comparison]:
 
 
 def judgements(database: Database, task: str | None = None) -> list[Judgement]:
-    """Every answer that counts, of one task or all, for agreement and bias."""
     with database.read() as session:
         return [
             Judgement(

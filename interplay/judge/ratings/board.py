@@ -85,7 +85,6 @@ def leaderboard(
 
 
 def agreement(session: Session, task: str | None, up_to: int | None = None) -> dict[str, int]:
-    """How often people named the one of two that passed the check, in answers up to a sequence number or in all."""
     num_decided, num_agreed = store.answers_where_one_side_leads(session, OUTCOME_CHECK_SUCCESS, task, up_to=up_to)
     return {"num_decided": num_decided, "num_agreed": num_agreed}
 

@@ -176,12 +176,10 @@ def check_segments(part: Segments, task: Task) -> str:
 
 
 def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:
-    """Whether two segments teach something: neither is held out, and they do not overlap."""
     return not (one.is_held_out or other.is_held_out or overlap(one, other))
 
 
 def _why_not(episode: Episode, task: Task) -> str:
-    """Reason why an episode is not used; empty if it is."""
     if episode.task_hash != task.content_hash:
         return "of another version of the task"
     if not episode.path.exists():

@@ -16,7 +16,6 @@ from interplay.store import judging as store
 
 
 def known(session: Session, match_id: str) -> Match:
-    """A match of any judge (UnknownMatchError for an unknown id)."""
     match = store.match_to_read(session, match_id)
     if match is None:
         raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
@@ -24,14 +23,12 @@ def known(session: Session, match_id: str) -> Match:
 
 
 def own(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match (UnknownMatchError, or ForeignMatchError if it is another judge's)."""
     match = known(session, match_id)
     check_owner(match_id, match.judge, judge)
     return match
 
 
 def unanswered(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match that has no answer yet (UnknownMatchError, ForeignMatchError, AlreadyAnsweredError otherwise)."""
     match = own(session, match_id, judge)
     if match.answered_at is not None:
         raise AlreadyAnsweredError(
@@ -46,13 +43,11 @@ def check_owner(match_id: str, owner: str, judge: str) -> None:
 
 
 def check_not_withdrawn(session: Session, match_id: str) -> None:
-    """Refuse a match with a game that judges may not see any more (WithdrawnError)."""
     if store.is_withdrawn(session, match_id):
         raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
 
 
 def check_not_superseded(session: Session, match: Match) -> None:
-    """Refuse a late answer if the judge has answered about the same videos since (SupersededError)."""
     if store.has_answered_since(session, match):
         raise SupersededError(
             f"you have answered about the same two videos since match {match.id} was served; that answer counts"
@@ -60,8 +55,7 @@ def check_not_superseded(session: Session, match: Match) -> None:
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse a person's match of a study other than their current one, for which consent, quiz and end were checked
-    (ForeignMatchError)."""
+    """Refuse people another study than their current one, for which consent, quiz and end were checked."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
         raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")

@@ -38,7 +38,6 @@ class AnswersByAddress:
                 del self._times[next(iter(self._times))]
 
     def wait_s(self, address: str, limit: int) -> float:
-        """Seconds until one more answer is within the limit; 0 if it is now."""
         with self._lock:
             times, now = self._times.get(address, ()), self._monotonic()
             recent = [time for time in times if time > now - DAY_S]

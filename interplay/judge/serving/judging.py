@@ -202,7 +202,6 @@ class Judging:
         return self._matchmaker.next_match(session, plan, self._clock())
 
     def _new_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
-        """Open the planned match. The transaction must hold the lock."""
         try:
             match = self._next_match(session, plan)
         except NothingToJudgeError:
@@ -342,7 +341,6 @@ class Judging:
                 store.add_problem(session, match, now=self._clock(), **reported._asdict())
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
-        """The last reported problems with matches, the newest first."""
         with self.database.read() as session:
             return store.last_problems(session, limit)
 
@@ -462,7 +460,6 @@ class Judging:
     # The leaderboard
 
     def leaderboard(self, task: str | None = None) -> dict[str, Any]:
-        """Agents by score, of one task or over all tasks; see `board.leaderboard`."""
         with self.database.read() as session:
             return leaderboard(session, self._candidates, self.ratings, self.rules, task)
 

@@ -134,7 +134,6 @@ class ServedMatch:
 
 
 def questions_of(match: Match, task: Task | None, rules: Rules) -> tuple[Question, ...]:
-    """The form of a match: the task's questions, or the study's question about segments."""
     if match.left_segment_id is not None and rules.segments is not None:
         return rules.segments.questions()
     return task.questions if task else ()

@@ -39,7 +39,6 @@ class Request:
     Attributes:
         judge, kind: As `Match.judge` and `Match.judge_kind`.
         task: None for any that the rules allow.
-        study: Study id; None for the open room.
     """
 
     judge: str
@@ -82,11 +81,9 @@ class Plan:
     """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        tasks: Those to try, in this order.
         checks_due: Purposes of the checks to try before any of them.
         must_check: Whether a due check must come now, because its block ends.
         offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
-        rng: Draws what is still to be drawn.
     """
 
     request: Request
@@ -181,7 +178,6 @@ class Matchmaker:
     # Pairs that rate
 
     def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
-        """Pairs of a task for this judge; None if there are no two agents to compare."""
         candidates = self._not_own(session, task, request.judge)
         if len({candidate.agent for candidate in candidates}) < 2:
             return None
@@ -201,7 +197,6 @@ class Matchmaker:
         return tuple(one for one in candidates if one.episode_id not in own)
 
     def _pairing(self, session: Session, plan: Plan, offer: Offer) -> ChosenEpisodes | None:
-        """The next two episodes of one task for this judge, which no other judge has open."""
         open_pairs = store.open_pairs(session, offer.task)
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
@@ -390,7 +385,6 @@ def new_match(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """A match that shows these two to the judge; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
         task=task,
@@ -413,7 +407,6 @@ def new_match(
 
 
 def again(match: Match, now: datetime) -> Match:
-    """A match that shows the same pair to the same judge once more."""
     values: dict[str, Any] = {column.name: getattr(match, column.name) for column in Match.__table__.columns}
     values |= {"id": secrets.token_hex(12), "served_at": now, "seen_at": now, "answered_at": None, "released_at": None}
     return Match(**values)

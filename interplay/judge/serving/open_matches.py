@@ -47,7 +47,6 @@ class OpenMatches:
             self.release_unseen(session)
 
     def release_unseen(self, session: Session) -> int:
-        """Release the matches of pages that have been silent for too long; returns how many."""
         now = self._last_release = self._clock()
         return store.release_unseen(session, seen_before=now - timedelta(seconds=self._release_after_s), now=now)
 

@@ -128,7 +128,6 @@ class SegmentMatchmaker:
         return self._clips.path(segment).exists()
 
     def _sums_of(self, session: Session, study: str) -> Sums | None:
-        """Sums of the newest reward for the segments; read once."""
         guide = store.newest_guide(session, study)
         if guide is None:
             return None
@@ -176,7 +175,6 @@ def match_of(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """The match that shows two segments to the judge; `purpose`, `expected` and `repeat_of` as in `Match`."""
     left, right = pair
     seat = "" if request.rules.segments is None else request.rules.segments.seat
     match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)

@@ -66,13 +66,11 @@ class Videos:
         return False
 
     def has_both(self, session: Session, match: Match) -> bool:
-        """Whether both videos of a match can be shown now; missing ones are requested."""
         if match.left_segment_id is None:
             return self.has(match.left_episode_id) and self.has(match.right_episode_id)
         return all(path.exists() for path in self.sides(session, match))
 
     def sides(self, session: Session, match: Match) -> tuple[Path, Path]:
-        """Paths of the videos of a match; of one video on both sides, the same twice."""
         if match.left_segment_id is None or match.right_segment_id is None:
             return self._archive.video_path(match.left_episode_id), self._archive.video_path(match.right_episode_id)
         rows = store.segments_by_id(session, (match.left_segment_id, match.right_segment_id))

@@ -46,7 +46,6 @@ def require_operator(request: Request) -> None:
 
 
 def viewer_of(request: Request) -> Viewer:
-    """The visitor, as the roster sees them."""
     if current_operator(request):
         return OPERATOR
     token = api_token(request)
@@ -54,7 +53,6 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def sees_waiting(request: Request) -> bool:
-    """Whether the visitor may see every agent, also before its approval."""
     return viewer_of(request).sees_all
 
 
@@ -96,7 +94,6 @@ def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:
-    """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
     if episode.is_video_only:
         rows = services(request).roster.rows(name=episode.actor, task=episode.task_id)
         if rows and not any(map(viewer_of(request).sees, rows)):
@@ -111,13 +108,11 @@ def check_not_judged(request: Request, episode: Episode) -> None:
 
 
 def may_know_players(request: Request, episode: Episode) -> bool:
-    """Whether the visitor may know who played an episode: not while its blind study is open."""
     blind = blind_studies(request)
     return not blind or is_there(services(request).archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
 
 
 def blind_studies(request: Request) -> list[str]:
-    """Studies whose players are hidden from this visitor now: see `Studies.blind`."""
     return [] if viewer_of(request).sees_all else services(request).studies.blind()
 
 
@@ -141,7 +136,6 @@ def hidden_tasks(request: Request) -> set[str]:
 
 
 def unplayed_tasks(request: Request) -> set[str]:
-    """Tasks of `explore` that this visitor may still play."""
     return set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
 
 
@@ -186,7 +180,6 @@ def _here(request: Request) -> set[int]:
 
 
 def task_on_offer(request: Request, task_id: str) -> Task:
-    """The task that a request names (422 for an unknown one, with the nearest)."""
     try:
         return lookup(task_id[:200], services(request).tasks)
     except InterplayError as error:

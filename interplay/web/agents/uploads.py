@@ -75,7 +75,6 @@ async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
 
 
 def remove_unfinished(root: Path) -> None:
-    """Remove partly received videos of a killed server; for a data folder that no other server uses."""
     for path in _folder(root).glob("*.mp4"):
         path.unlink(missing_ok=True)
 

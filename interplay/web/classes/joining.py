@@ -73,7 +73,6 @@ def join(request: Request, form: FormFields) -> Response:
 
 @router.get("/class")
 def home(request: Request) -> Response:
-    """The games of a pupil's class, their results, and the best of the class if it shows them."""
     found = pupil_of(request)
     if found is None:
         return see_other("/join")
@@ -113,7 +112,6 @@ def play(request: Request, suite: str, name: str) -> Response:
 
 @router.post("/class/leave")
 def leave(request: Request) -> Response:
-    """Leave the class in this browser."""
     response = see_other("/join")
     sign_out_pupil(response)
     return response

@@ -27,7 +27,6 @@ TABS = (
 
 
 def signed_in(request: Request) -> None:
-    """Send browsers of others than the operator to sign in and back (HTTPException 303 to `/operator`)."""
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
         raise HTTPException(
@@ -36,7 +35,6 @@ def signed_in(request: Request) -> None:
 
 
 def may_watch(connection: HTTPConnection) -> bool:
-    """Whether a socket is the operator's."""
     try:
         return current_operator(connection)
     except HTTPException:  # a token that nobody made
@@ -44,6 +42,5 @@ def may_watch(connection: HTTPConnection) -> bool:
 
 
 def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: Any) -> Response:
-    """A page of the desk, never cached; `tab` is the address of its entry in `TABS`."""
     headers = {"Cache-Control": "no-store"}
     return render(request, name, "Operator", status=status, headers=headers, tabs=TABS, tab=tab, **context)

@@ -54,7 +54,6 @@ def live_page(request: Request) -> Response:
 
 @router.post("/desk/pause", include_in_schema=False, dependencies=[Depends(signed_in)])
 def pause_games(request: Request, form: FormFields) -> Response:
-    """Pause or resume new games."""
     if form.get("verb") == "resume":
         services(request).pauses.resume()
     else:

@@ -87,7 +87,6 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
 
 @router.post("/moderation/agents")
 def decide(request: Request, form: FormFields) -> Response:
-    """Approve, decline, withdraw or restore an agent in one task or all."""
     _require_operator(request)
     verb, name, reason = form.get("verb", ""), form.get("name", ""), form.get("reason", "").strip()
     if verb not in _VERBS:
@@ -100,7 +99,6 @@ def decide(request: Request, form: FormFields) -> Response:
 
 @router.post("/moderation/judges")
 def stop(request: Request, form: FormFields) -> Response:
-    """Ban a judge, with a reason, or lift a ban; ratings follow at once."""
     _require_operator(request)
     verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
     if verb not in ("ban", "unban"):

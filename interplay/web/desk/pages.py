@@ -60,13 +60,11 @@ Study = Annotated[str, Query(max_length=100)]
 
 @router.get("/desk/studies")
 def studies(request: Request) -> Response:
-    """Every study, with how its visits ended."""
     return desk(request, "desk_studies.html", "/desk/studies", studies=_overview(request).all())
 
 
 @router.get("/desk/studies/{study}")
 def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Response:
-    """One study: how far people get, targets, and a page of its people."""
     overview = _overview(request)
     numbers = overview.study(study)
     wanted = checked_outcome(outcome, OUTCOMES) if outcome else None
@@ -81,7 +79,6 @@ def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Re
 
 @router.post("/desk/studies/{study}")
 def change_study(request: Request, study: str, form: FormFields) -> Response:
-    """Pause, resume or close a study."""
     verb = form.get("verb", "")
     match verb:
         case "pause":
@@ -97,7 +94,6 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 
 @router.get("/desk/quality")
 def quality(request: Request, study: Study = "") -> Response:
-    """Quality of people's games, task by task."""
     found = Summary(services(request).archive).quality(study or None)
     return desk(
         request, "desk_quality.html", "/desk/quality",
@@ -107,7 +103,6 @@ def quality(request: Request, study: Study = "") -> Response:
 
 @router.get("/desk/money")
 def money(request: Request, study: Study = "") -> Response:
-    """Planned, claimed and settled, by study and channel; what raffles drew."""
     overview = _overview(request)
     return desk(
         request, "desk_money.html", "/desk/money",
@@ -118,14 +113,12 @@ def money(request: Request, study: Study = "") -> Response:
 
 @router.get("/desk/money/{study}/{enrolment}")
 def explained(request: Request, study: str, enrolment: str) -> Response:
-    """Where every cent of one visit comes from."""
     document = Payroll(services(request).archive.database).explain(study, enrolment).to_json()
     return desk(request, "desk_explained.html", "/desk/money", one=document, study=study)
 
 
 @router.get("/desk/collected")
 def collected(request: Request, study: Study = "") -> Response:
-    """Hours by day, task and channel, and their sum over time."""
     hours, names = Summary(services(request).archive).hours(study or None), titles(request)
     return desk(
         request, "desk_collected.html", "/desk/collected",
@@ -169,7 +162,6 @@ def search(
 
 @router.post("/desk/search")
 def save(request: Request, form: FormFields) -> Response:
-    """Save a query under a name, so that a paper can cite it."""
     wanted = [text for text in form.get("where", "").split("\n") if text.strip()]
     address = [("task", form.get("task", "")), *(("where", text) for text in wanted)]
     try:

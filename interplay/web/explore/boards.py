@@ -19,7 +19,6 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def board_of(request: Request, name: str) -> Board:
-    """The board of a name (HTTPException 404 for an unknown name)."""
     boards = services(request).explore_results.boards()
     for board in boards:
         if board.name == name:
@@ -55,7 +54,6 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
 
 @router.get("/explore/boards/{name}.csv", include_in_schema=False)
 def board_csv(request: Request, name: str) -> Response:
-    """The rows of a board for a spreadsheet, with marked references."""
     board = board_of(request, name)
     headers = {"Content-Disposition": f'attachment; filename="explore-{board.name}.csv"'}
     return Response(board.to_csv(), media_type="text/csv", headers=headers)

@@ -23,7 +23,6 @@ class Milestones(Films):
         return judgement_cache.read(self._archive.root, episode_id) is not None
 
     def reached(self, episode_id: str) -> Judgement | None:
-        """Reached milestones; None if not known yet, then they are requested."""
         judgement = judgement_cache.read(self._archive.root, episode_id)
         if judgement is None:
             self.wanted(episode_id, SOON)

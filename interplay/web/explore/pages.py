@@ -30,7 +30,6 @@ _TITLES = {published.SET: "Published with MineExplorer", published.PLANNED: "Mad
 
 @router.get("/explore")
 def explore(request: Request) -> Response:
-    """The board of the protocol with most entrants, and the goals of the tasks."""
     return _page(request, None)
 
 
@@ -41,7 +40,6 @@ def explore_board(request: Request, name: str) -> Response:
 
 @router.get("/explore/tasks/{name}")
 def explore_task(request: Request, name: str) -> Response:
-    """One task: its goal, its runs, and, for visitors who may see it, its graph."""
     instance, runs = _find(request, name)
     task = instance.task()
     inside = may_know(request, task.id)
@@ -55,14 +53,12 @@ def explore_task(request: Request, name: str) -> Response:
 
 @router.post("/explore/tasks/{name}/shown")
 def explore_exposure(request: Request, name: str) -> Response:
-    """Show a task from inside to a visitor who asks for it, and record that."""
     instance, _ = _find(request, name)
     services(request).explore_exposure.add(current_participant(request), instance.task().id, datetime.now(UTC))
     return see_other(f"/explore/tasks/{name}")
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
-    """An instance by its name, on offer or of a run, and its runs (HTTPException 404 for an unknown one)."""
     results, _ = services(request).explore_results.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
@@ -98,7 +94,6 @@ def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:
-    """The tasks by origin; empty sets are left out."""
     known = {title: set(published.names(which)) for which, title in _TITLES.items()}
     found = [(title, [task for task in suite.tasks if task.id in ids]) for title, ids in known.items()]
     found.append(("Others", [task for task in suite.tasks if not any(task.id in ids for ids in known.values())]))

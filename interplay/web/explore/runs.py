@@ -45,7 +45,6 @@ def _episode(request: Request, run: Run) -> Episode | None:
 
 @router.get("/explore/runs/{run}", include_in_schema=False)
 def run_page(request: Request, run: str) -> Response:
-    """The replay, with the model's words at each tick."""
     found = find_run(request, run)
     result, episode, instance = result_of(found), _episode(request, found), found.instance
     inside = may_know(request, result.task)
@@ -110,7 +109,6 @@ def _places(run: Run) -> dict[str, int]:
 
 
 def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The milestones in the author's order; named only if the instance may be known."""
     tasks = {} if instance is None else {one.id: one.task.replace("_", " ") for one in instance.milestones}
     places = _places(run)
     ticks: dict[str, int | None] = dict.fromkeys(result.at_start, 0)
@@ -141,7 +139,6 @@ def _proof(request: Request, result: Result) -> str | None:
 
 
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:
-    """Milestone -> tick at which the oracle reached it; empty without a proof."""
     archive = services(request).archive
     episode = _proof(request, result)
     judgement = None if episode is None else judgement_cache.read(archive.root, episode, result.task_hash)

@@ -95,7 +95,6 @@ def _operation(document: Mapping[str, Any], verb: str, path: str, found: Mapping
 
 
 def _content(document: Mapping[str, Any], holder: Mapping[str, Any]) -> tuple[str, list[Field]]:
-    """Media type and fields of a body or an answer; both empty without one."""
     for kind, content in holder.get("content", {}).items():
         return kind, list(_fields(document, content.get("schema", {})))
     return "", []

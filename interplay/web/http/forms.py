@@ -21,7 +21,6 @@ async def pairs_of(request: Request) -> list[tuple[str, str]]:
 
 
 async def fields_of(request: Request) -> dict[str, str]:
-    """The fields of a posted form by name; the last one of repeated names."""
     return dict(await pairs_of(request))
 
 
@@ -48,5 +47,4 @@ def sentence(text: str) -> str:
 
 
 def see_other(address: str) -> RedirectResponse:
-    """A redirect to another page, never cached."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})

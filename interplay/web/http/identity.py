@@ -88,7 +88,6 @@ def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
 
 
 def network_of(request: HTTPConnection) -> str:
-    """Address that identifies a visitor's network."""
     return "" if request.client is None else client_of(request.client.host)
 
 
@@ -114,7 +113,6 @@ def current_participant(request: HTTPConnection) -> int:
 
 
 def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None:
-    """Let this browser be the pupil with this key, until it is closed or they leave."""
     value = _signer(services(request).secret).dumps(key)
     response.set_cookie(PUPIL_COOKIE, value, httponly=True, samesite="lax", secure=request.url.scheme == "https")
 
@@ -137,7 +135,6 @@ def is_operator(request: HTTPConnection) -> bool:
 
 
 def require_operator_token(request: HTTPConnection) -> None:
-    """Refuse (401) requests without the operator's token."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(request.headers.get("authorization"), expected):
         message = "this is not the operator's token; it is in operator.token of the data folder"
@@ -145,7 +142,6 @@ def require_operator_token(request: HTTPConnection) -> None:
 
 
 def api_token(request: HTTPConnection) -> ApiToken | None:
-    """The API token of this request, if it is valid now."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not value.strip():
         return None

@@ -25,7 +25,6 @@ CODES = {
 
 
 def document(code: str, message: str, **more: Any) -> dict[str, Any]:
-    """A refusal for programs: a code for them, a message for people, and more fields."""
     return {"error": code, "message": message, **more}
 
 
@@ -91,7 +90,6 @@ _JUDGING_SCHEMA = {
 
 
 def agent_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """API description of refusals where agents are proposed."""
     return {status: {"model": Refusal, "description": _OF_AGENTS[status]} for status in statuses}
 
 

@@ -195,7 +195,6 @@ class Hosts:
         return cls(frozenset(names), any_address=everywhere)
 
     def refusal(self, headers: Headers) -> str | None:
-        """Reason why a request is not for this server; None if it is."""
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
         if not name:
@@ -209,12 +208,10 @@ class Hosts:
 
 
 def is_everywhere(host: str) -> bool:
-    """Whether listening on it means every address of the machine."""
     return host in ("", "0.0.0.0", "::")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether listening on it lets in only programs of this machine."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 

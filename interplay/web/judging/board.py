@@ -131,13 +131,11 @@ def hues_of(boards: Boards) -> dict[str, int]:
 
 
 def boards_of(request: Request) -> Boards:
-    """The boards for the visitor: live for operators, in steps for everybody else."""
     boards = services(request).boards
     return boards.live if is_operator(request) or current_operator(request) else boards
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
-    """The requested board (HTTPException 422 for an unknown method or kind of judges)."""
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):
@@ -149,7 +147,6 @@ def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[
 
 @router.get("/leaderboard", include_in_schema=False)
 def leaderboard_page(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
-    """Agents by score, with intervals."""
     if task:
         find_task(request, task)
     boards = boards_of(request)

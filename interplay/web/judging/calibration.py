@@ -19,8 +19,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/judges/models")
 def model_judges(request: Request) -> Response:
-    """Every model judge of this server: calibrations of those trained on answers of people, agreement of those that look at
-    videos."""
     judges = load_all(services(request).archive.root)
     drawings = [(judge, reliability(judge.calibration.bins), savings(judge.calibration.saving)) for judge in judges]
     measured = services(request).logged_judges.measure()
@@ -32,7 +30,6 @@ def model_judges(request: Request) -> Response:
 
 
 def reliability(bins: Sequence[Bin]) -> dict[str, Any]:
-    """The plot of the share of right predictions against their predicted probability."""
     return {
         "kind": "dots",
         "columns": [("predicted probability", "share"), ("observed share", "share"), ("answers", "")],
@@ -41,7 +38,6 @@ def reliability(bins: Sequence[Bin]) -> dict[str, Any]:
 
 
 def savings(curve: Sequence[SavingPoint]) -> dict[str, Any] | None:
-    """The plot of rank correlation against people's answers, without and with the model; None without a curve."""
     if not curve:
         return None
     values = [[point.people for point in curve], [point.with_model for point in curve]]

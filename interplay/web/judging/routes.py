@@ -108,7 +108,6 @@ def _refusals() -> Iterator[None]:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The request's JSON object; an empty body is an empty object."""
     try:
         received = await request.body()
     except ClientDisconnect:  # a page that was closed while it sent; nobody hears this
@@ -138,7 +137,6 @@ Body = Annotated[dict[str, Any], Depends(_body)]
 
 
 async def _match_id(match: str) -> str:
-    """A valid id of a match; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
@@ -263,7 +261,6 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
 
 
 def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Response:
-    """A video whose tag, date, length and bytes say nothing about the file, nor about the one on the other side."""
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',

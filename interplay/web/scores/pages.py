@@ -84,7 +84,6 @@ def own_score(request: Request, suite: str, name: str) -> dict[str, Any]:
 
 
 def _compared_task(request: Request, suite: str, name: str) -> tuple[Task, dict[str, tuple[str, bool, Any]]]:
-    """A task that has high scores, and `statistics_of` it (404 for another task, 403 while the visitor judges games of it)."""
     task = find_task(request, f"{suite}/{name}")
     if task not in compared_tasks(request):
         raise HTTPException(404, f"{task.title} has no high scores: it has several players, or no score.")
@@ -97,7 +96,6 @@ LETTERS = "ABCDEFGH"
 
 
 def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
-    """The best value of every person, with the visitor and the agents marked; None with too few people."""
     if len(board.values) < FEWEST:
         return None
     marks = [

@@ -19,7 +19,6 @@ class Proofs(Films):
         return proofs.proof_path(self._archive.root, episode_id).exists()
 
     def known(self, place: Place) -> bool | None:
-        """Whether the episode of a line, played again, equals its recording; None if not known yet, then it is requested."""
         found = proofs.kept(self._archive.root, place.episode, place.sha256)
         if found is None:
             self.wanted(place.episode, SOON)

@@ -66,7 +66,6 @@ def study_list(request: Request) -> Response:
 
 @router.get("/studies/{study}")
 def arrival(request: Request, opened: Opened) -> Response:
-    """The study's description, its data policy, and the form to begin; stores nothing."""
     study = opened.study
     channel, arrived = _arrived(study, request.query_params.multi_items())
     visitor = identity.known_participant(request) if arrived.channel in UNPAID else None
@@ -82,7 +81,6 @@ def arrival(request: Request, opened: Opened) -> Response:
 
 @router.post("/studies/{study}/begin")
 def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
-    """Agree and begin, or decline and go back; only people who agree are stored."""
     study = opened.study
     said = {name: value for name, value in form if name in SAID}
     fields = [(name, value) for name, value in form if name not in said]
@@ -109,7 +107,6 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
 
 
 def _arrived(study: Study, fields: list[tuple[str, str]]) -> tuple[Channel, Arrival]:
-    """The person and their channel (HTTPException 400 for an invalid link)."""
     channel = study.channel_of(dict(fields))
     try:
         return channel, channel.arrival(fields)
@@ -128,7 +125,6 @@ def _welcome(
     problem: str = "",
     release_ticked: bool = False,
 ) -> Response:
-    """The first page; `fields` are the parameters of the address, passed on in the form."""
     if study.kind == "comparisons" and not is_preview:
         services(request).judging.prepare(study.id)  # while they read
     return page(

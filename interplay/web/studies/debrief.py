@@ -49,7 +49,6 @@ class DebriefView:
 
 
 def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> DebriefView | None:
-    """Contents for a person at the end of an open study; None if they are paid, or have done nothing."""
     if enrolment.channel not in UNPAID or enrolment.outcome not in ("done", "nothing_left"):
         return None
     share = study.page(str(request.base_url))

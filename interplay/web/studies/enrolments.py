@@ -57,7 +57,6 @@ def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolm
 
 
 def part_here(request: HTTPConnection) -> int | None:
-    """Number of the participant who last worked in a study in this browser, or None."""
     token = request.cookies.get(PART_COOKIE)
     if not token:
         return None
@@ -150,12 +149,10 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
 
 
 def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
-    """End a part if by these facts all answers were given or the person cannot continue; otherwise leave it."""
     return services(request).studies.finish_if_due(enrolment, facts)
 
 
 def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The page that redirects to the next step: quiz, work or end."""
     return next_address_of(request, enrolment.study, enrolment.id)
 
 
@@ -164,7 +161,6 @@ def next_address_of(request: HTTPConnection, study: str, enrolment_id: str) -> s
 
 
 def end_address(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The page that thanks and sends back; it also says how much is still to do."""
     return f"/studies/{enrolment.study}/end?{PARAMETER}={token_of(request, enrolment)}"
 
 

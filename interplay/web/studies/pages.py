@@ -26,12 +26,10 @@ NOBODY_ELSES = {"Cache-Control": "no-store"}
 
 
 def in_words(requirement: Requirement, value: float) -> str:
-    """A value of a requirement for people: `3:20`, `62 %` or `31`."""
     return amount(requirement.statistic, value, is_share=bool(requirement.out_of))
 
 
 def platforms(channels: Iterable[str]) -> str:
-    """Names of the platforms among channels; empty without any."""
     return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
 
 
@@ -63,12 +61,10 @@ _required = attrgetter("required")
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
-    """A page for participants: it shows nothing of the rest of the site, and is never cached."""
     return render(request, name, "", status=status, headers=NOBODY_ELSES, alone=True, **context)
 
 
 def opened_study(request: Request, study: str) -> OpenedStudy:
-    """A study that was opened here (NotFoundError with the nearest id of an open study)."""
     opened = services(request).studies.get(study, only_open=True)
     allow_framing(request, opened.study)
     return opened

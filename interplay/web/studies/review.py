@@ -53,7 +53,6 @@ def review(request: Request, enrolment: Enrolled) -> Response:
 
 @router.get("/studies/{study}/review/{place}")
 def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
-    """A reviewed instance, to change the review."""
     served = _served(request, enrolment, place)
     if served is None:
         return see_other(next_address(request, enrolment))
@@ -62,7 +61,6 @@ def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
 
 @router.post("/studies/{study}/review/{place}")
 def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields) -> Response:
-    """Store the answers, the whole form or nothing."""
     served = _served(request, enrolment, place)
     if served is None:
         return see_other(next_address(request, enrolment))
@@ -85,7 +83,6 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
 
 @router.get("/studies/{study}/review/{place}/proof.mp4")
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
-    """The film of the proof; 202 while the server makes it."""
     served = _shown(request, enrolment, place)
     archive = services(request).archive
     episode, _ = _proof_of(archive, served)
@@ -104,7 +101,6 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
 
 
 def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None:
-    """The instance at a place of a person's visit; None if they review no more (HTTPException 404 for other places)."""
     if next_step(facts_of(request, enrolment)) != "work":
         return None
     is_review = services(request).studies.version(enrolment.study_hash).review is not None
@@ -115,8 +111,6 @@ def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None
 
 
 def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
-    """The instance whose pictures and film they may see (HTTPException 403 if they review no more, 404 if nothing was shown
-    there)."""
     served = _served(request, enrolment, place)
     if served is None:
         raise HTTPException(403, "this visit shows no more tasks; continue the study to see why")
@@ -176,7 +170,6 @@ def _milestones(instance: Instance) -> list[dict[str, str]]:
 
 
 def _reached(instance: Instance, ticks: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Time at which a proof reached each milestone, in seconds, first one first."""
     found = [(ticks[one.id], one.task) for one in instance.milestones if isinstance(ticks.get(one.id), int)]
     return [{"task": _words(task), "second": f"{tick / 20:.1f}"} for tick, task in sorted(found)]
 

@@ -48,7 +48,6 @@ FINISHING = "finish"
 
 @router.get("/studies/{study}/next")
 def next_page(request: Request, enrolment: Enrolled) -> Response:
-    """Redirect to the next step: quiz, questions, work, play, review or end."""
     step = next_step(facts_of(request, enrolment))
     token = urlencode({PARAMETER: token_of(request, enrolment)})
     if step == "quiz":
@@ -66,7 +65,6 @@ def next_page(request: Request, enrolment: Enrolled) -> Response:
 
 @router.get("/studies/{study}/quiz")
 def quiz(request: Request, enrolment: Enrolled) -> Response:
-    """The quiz, without its key; boxes in a new order at every look."""
     if next_step(facts_of(request, enrolment)) != "quiz":
         return see_other(next_address(request, enrolment))
     return _quiz_page(request, enrolment)
@@ -95,7 +93,6 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
-    """Result of the last attempt, and the next step; not which boxes were right."""
     study, attempts, part = (
         _study_of(request, enrolment),
         services(request).studies.attempts(enrolment),
@@ -125,7 +122,6 @@ def _quiz_page(
 
 @router.get("/studies/{study}/pictures/{name}")
 def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
-    """A picture of the quiz, as it was when the study was opened."""
     part = _quiz_of(request, enrolment)
     pictures = {} if part is None else part.pictures
     if name not in pictures:
@@ -137,7 +133,6 @@ def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
 @router.get("/studies/{study}/examples/{number}.mp4")
 @router.head("/studies/{study}/examples/{number}.mp4")
 def example(request: Request, opened: Opened, number: int) -> Response:
-    """A video that shows what to look for."""
     study, archive = opened.study, services(request).archive
     shown = study.examples[number] if 0 <= number < len(study.examples) else None
     path = None
@@ -156,7 +151,6 @@ def example(request: Request, opened: Opened, number: int) -> Response:
 
 @router.get("/studies/{study}/end")
 def end(request: Request, enrolment: Enrolled) -> Response:
-    """Thanks, and the way back to the platform; or how much is still to do."""
     return _end(request, enrolment)
 
 
@@ -203,7 +197,6 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
 
 @router.post("/studies/{study}/raffle")
 def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """Store an address for the raffle, separate from everything else."""
     address = dict(form).get("address", "")
     try:
         services(request).raffle_entries.enter(enrolment, address)
@@ -249,7 +242,6 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
 
 @router.get("/studies/{study}/leave")
 def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
-    """Confirmation before somebody withdraws."""
     if next_step(facts_of(request, enrolment)) == "end":
         return see_other(end_address(request, enrolment))
     study = _study_of(request, enrolment)
@@ -282,7 +274,6 @@ def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
 
 @router.get("/studies/{study}/questions")
 def questions(request: Request, enrolment: Enrolled) -> Response:
-    """The form that is due; participants who have nothing to answer continue."""
     form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
     return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
 
