@@ -1,4 +1,4 @@
-"""Check a judge's form field by field, against the questions of the task it is about."""
+"""Check what a judge's page sends, field by field: the form, its draft, and problems with a pair. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
 from interplay.judge.viewing import Lengths, implausible, watched_shares
@@ -19,6 +19,16 @@ MAX_REASON_CHARS = 10_000
 MAX_VIEWING_BYTES = 64 * 1024
 MAX_DRAFT_BYTES = 128 * 1024
 COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
+MAX_PROBLEM_CHARS = 2000
+PROBLEMS = {
+    "does_not_play": "A video does not play",
+    "broken_picture": "A picture is black, frozen or broken",
+    "not_alike": "The two do not show the same task or the same start",
+    "recognised": "I know who one of the players is",
+    "unpleasant": "I would rather not watch this",
+    "other": "Something else",
+}
+"""Kind of problem with a pair -> its words on the page."""
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
 
 
@@ -94,6 +104,34 @@ def check_draft(draft: Any) -> dict[str, Any]:
     if errors:
         raise InvalidAnswerError(errors)
     return checked
+
+
+class ProblemReport(NamedTuple):
+    """A problem: one of `PROBLEMS`, and the judge's words, which may be empty except for `other`."""
+
+    kind: str
+    words: str
+
+
+def check_problem(problem: Any) -> ProblemReport:
+    """Check a report that came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
+    errors: list[FieldError] = []
+    if not isinstance(problem, dict):
+        raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])
+    kind, words = problem.get("kind"), problem.get("words", "")
+    if not isinstance(kind, str) or kind not in PROBLEMS:
+        errors.append(FieldError("problem.kind", f"choose one of {', '.join(PROBLEMS)}"))
+    if not isinstance(words, str) or not can_be_stored(words):
+        errors.append(FieldError("problem.words", "expected text"))
+    elif len(words) > MAX_PROBLEM_CHARS:
+        errors.append(
+            FieldError("problem.words", f"please keep it under {MAX_PROBLEM_CHARS:,} characters; there are {len(words):,}")
+        )
+    elif kind == "other" and not num_visible_chars(words):
+        errors.append(FieldError("problem.words", "please say in a few words what is wrong"))
+    if errors:
+        raise InvalidAnswerError(errors)
+    return ProblemReport(str(kind), words.strip())
 
 
 def says_nothing(text: str) -> bool:

@@ -46,7 +46,7 @@ from interplay.web.agents.uploads import MAX_VIDEO_BYTES
 from interplay.web.classes import joining, teachers
 from interplay.web.desk import live, moderation
 from interplay.web.desk import pages as desk_pages
-from interplay.web.explore import boards, milestones, runs
+from interplay.web.explore import milestones, runs
 from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http import api_docs, errors
@@ -76,7 +76,7 @@ STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
-    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    agents_page, api_docs, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
     steps, studies_play, live, desk_pages,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""

@@ -34,8 +34,8 @@ from interplay.web.agents.access import (
 from interplay.web.http.identity import current_operator, known_participant
 from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder
+from interplay.web.plots import reward_plot
 from interplay.web.rendering import actor_name, find_task, render, titles
-from interplay.web.rewards import reward_plot
 from interplay.web.services import services
 from interplay.web.videos import video_response
 

@@ -15,16 +15,14 @@ from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
+from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
 from interplay.tasks import Task
 from interplay.web.classes.pupils import class_of_game
 from interplay.web.http.identity import (
-    GIVEN_NAME,
     current_participant,
-    is_given_name,
     is_operator,
     known_participant,
     network_of,
-    one_spelling,
     require_operator_token,
 )
 from interplay.web.services import services

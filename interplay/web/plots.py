@@ -1,4 +1,4 @@
-"""Data of plots on several pages: ratings over answers, and histograms.
+"""Data of plots on several pages: ratings over answers, histograms, and learned rewards over a replay.
 
 A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and
 fields of the kind. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". With `series` (name
@@ -11,12 +11,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.judge.ratings.boards import Track
+from interplay.learn.reward.curves import Along
 from interplay.rank.normal import Z95
 from interplay.record import summary
 from interplay.study import scores
+from interplay.wording import amount
 
 MAX_POINTS = 600
 """Of all lines of a history together; each has at least 20."""
+_WHOSE = {"people": "people", "models": "model judges", "all": "people and model judges"}
 
 
 def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers: int = 0) -> dict[str, Any] | None:
@@ -74,4 +77,29 @@ def histogram(
         "rows": list(zip(edges, edges[1:], bins.counts, strict=False)),
         "own": own,
         "marks": [{"name": name, "says": says, "value": value} for name, says, value in marks],
+    }
+
+
+def reward_plot(along: Along, num_steps: int) -> dict[str, Any]:
+    """The plot of a reward along a game of so many steps.
+
+    `name` is the reward's, `words` describe its training and its quality, `low` and `high` hold the reward and one standard
+    deviation of its networks around it.
+    """
+    words = f"From {amount(along.answers, 'answer')} of {_WHOSE[along.judges]}."
+    if along.correlation is not None:
+        words += f" Its rank correlation with the score of other games is {along.correlation:.2f}."
+    rows = [
+        (step, round(value, 4), round(around, 4))
+        for step, value, around in zip(along.steps, along.rewards, along.spread, strict=True)
+    ]
+    return {
+        "kind": "reward",
+        "columns": [("step", ""), ("reward", ""), ("one standard deviation", "")],
+        "rows": rows,
+        "end": max(num_steps, 1),
+        "name": along.name,
+        "words": words,
+        "low": min(value - around for _, value, around in rows),
+        "high": max(value + around for _, value, around in rows),
     }

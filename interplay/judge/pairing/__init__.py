@@ -16,11 +16,9 @@ from typing import Any
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.pairing.evidence import Counts, Evidence
-from interplay.judge.pairing.focus import Focus
 from interplay.judge.pairing.information import Information, PublishedInformation
-from interplay.judge.pairing.order import OrderUncertainty
-from interplay.judge.pairing.round_robin import RoundRobin
-from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule
+from interplay.judge.pairing.order import Focus, OrderUncertainty
+from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule, RoundRobin
 
 PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
 """Name -> class."""
@@ -35,12 +33,9 @@ __all__ = [
     "Counts",
     "Evidence",
     "Focus",
-    "Information",
     "OrderUncertainty",
     "PairingError",
     "PairingRule",
-    "PublishedInformation",
-    "RoundRobin",
     "pairing_rule",
 ]
 

@@ -1,8 +1,9 @@
-"""The interface of pairing rules: agents, evidence and open matches in, pairs of agents out."""
+"""The interface of pairing rules (agents, evidence and open matches in, pairs of agents out), and the simplest one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -40,10 +41,6 @@ class PairingRule(Protocol):
         ...
 
 
-def all_pairs(num_agents: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    return np.triu_indices(num_agents, 1)
-
-
 def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Awaited pairs as rows and columns of a table of `names`; pairs with unknown agents, or of an agent with itself, are left
     out."""
@@ -58,7 +55,7 @@ def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.
 
     `worth` has shape (n, n); only values above the diagonal are read. Differences in the last bits count as equal.
     """
-    rows, columns = all_pairs(len(names))
+    rows, columns = np.triu_indices(len(names), 1)
     values = worth[rows, columns]
     shuffled = rng.permutation(len(values))
     highest = np.abs(values).max(initial=0.0)
@@ -68,3 +65,21 @@ def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.
     seconds: list[int] = columns[order].tolist()
     worths: list[float] = values[order].tolist()
     return [AgentPair(names[i], names[j], value) for i, j, value in zip(firsts, seconds, worths, strict=True)]
+
+
+@dataclass(frozen=True)
+class RoundRobin:
+    """The pair that was asked about least comes first, chance decides between equals; a pair's worth is minus that number.
+
+    The reference for other rules: it holds no beliefs, so none can mislead it.
+    """
+
+    name: ClassVar[str] = "round-robin"
+
+    def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
+        names = sorted(agents)
+        times = evidence.counts(names).compared[: len(names), : len(names)]
+        rows, columns = places_of(names, awaited)
+        np.add.at(times, (rows, columns), 1)
+        np.add.at(times, (columns, rows), 1)
+        return most_worthy_first(names, -times, rng)

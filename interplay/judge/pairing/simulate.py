@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.pairing import Evidence, PairingRule, pairing_rule
-from interplay.judge.pairing.rule import all_pairs
 from interplay.rank import DEFAULTS
 from interplay.rank.bradley_terry import fit
 from interplay.rank.compare import rank_correlation
@@ -94,9 +93,6 @@ class Run(NamedTuple):
     answers: list[int]
     correlation: dict[str, list[float]]
 
-    def as_json(self) -> dict[str, Any]:
-        return dict(self._asdict())
-
 
 class Needed(NamedTuple):
     """Answers until the target was first reached, and until it was kept to the end; None if not in time."""
@@ -136,7 +132,7 @@ def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
 
 def draw_margin(skills: Array, draws: float) -> float:
     """The largest difference of performances that is a draw, skill points: over all pairs the share of draws is `draws`."""
-    rows, columns = all_pairs(len(skills))
+    rows, columns = np.triu_indices(len(skills), 1)
     differences = (np.abs(skills[rows] - skills[columns]) / NOISE).tolist()
     low, high = 0.0, 1.0
     while _share_of_draws(differences, high) < draws:

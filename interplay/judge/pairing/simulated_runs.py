@@ -37,7 +37,7 @@ class SimulatedRuns:
         self._runs[run.policy, run.seed] = run
         if self._path is None:
             return
-        line = json.dumps({"settings": self._settings, **run.as_json()}) + "\n"
+        line = json.dumps({"settings": self._settings, **run._asdict()}) + "\n"
         try:
             with self._path.open("a", encoding="utf-8") as stream:
                 stream.write(line if self._ends_in_line else f"\n{line}")

@@ -4,24 +4,19 @@ The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_an
 answers of this server: in the same format (`export_answers`), or as one row an answer (`flat_table`).
 """
 
-from interplay.judge.published.dataset_export import Selection, export_answers, write_items
+from interplay.judge.published.dataset_export import Selection, export_answers
 from interplay.judge.published.dataset_import import import_answers
-from interplay.judge.published.flat import ENDINGS, export_file, flat_table, write_table
-from interplay.judge.published.row import DatasetError, PublishedAnswer, read_items
-from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
+from interplay.judge.published.flat import ENDINGS, export_file, flat_table
+from interplay.judge.published.row import DatasetError
+from interplay.record.exchange.pseudonyms import open_pseudonyms
 
 __all__ = [
     "ENDINGS",
     "DatasetError",
-    "Pseudonyms",
-    "PublishedAnswer",
     "Selection",
     "export_answers",
     "export_file",
     "flat_table",
     "import_answers",
     "open_pseudonyms",
-    "read_items",
-    "write_items",
-    "write_table",
 ]

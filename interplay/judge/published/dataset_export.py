@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.files import replacing
 from interplay.judge.published.row import DatasetError, item_of
-from interplay.judge.published.viewing import published_events
+from interplay.judge.viewing import published_events
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.store import uploads as store
 from interplay.store.judging import bans as ban_store

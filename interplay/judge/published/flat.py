@@ -12,7 +12,7 @@ from interplay.files import replacing, write_json
 from interplay.judge.published.dataset_export import Selection, Tasks, export_answers, played_by, seat_of, selected, write_items
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.segments import export_segments
-from interplay.judge.published.viewing import watched
+from interplay.judge.viewing import watched
 from interplay.store import Database
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow

@@ -25,22 +25,19 @@ from interplay.judge.errors import (
     StudyFullError,
     TooEarlyError,
 )
-from interplay.judge.form import Watching, check_draft, check_form
+from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.board import leaderboard
 from interplay.judge.ratings.ratings import Ratings
 from interplay.judge.rules import OPEN_ROOM, Rules
-from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
 from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stopwatch, questions_of
 from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
-from interplay.judge.serving.problems import check_problem
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
-from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
-from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
+from interplay.judge.serving.videos import Clips, Side, VideoArchive, Videos, video_length_s
 from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
@@ -119,7 +116,7 @@ class Judging:
             self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins, is_held
         )
         self._segment_matches = SegmentMatchmaker(self.clips, self.twins, is_held)
-        self._study_rules = StudyRules(self.rules)
+        self._study_rules = access.StudyRules(self.rules)
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
 
     def warm_up(self) -> None:
@@ -165,7 +162,7 @@ class Judging:
         with self.database.look() as session:
             rules, closed_at, _ = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             self._daily.check(session, judge, study, judge_kind, address, rules)
             request = Request(judge, judge_kind, task, study, rules)
             plan = None
@@ -178,7 +175,7 @@ class Judging:
         with self.database.write(sync=False) as session:  # what was served is no work yet
             store.lock(session)
             state = store.judge_state(session, judge, study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             self._open.release_unseen_at_times(session)
             match = self._open.again(session, judge, task, study) if state.has_open or state.has_draft else None
             if match is None:
@@ -278,7 +275,7 @@ class Judging:
         access.check_owner(match_id, videos.judge, judge)
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
-            check_not_banned(bans.is_banned(session, judge))
+            access.check_not_banned(bans.is_banned(session, judge))
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
@@ -380,7 +377,7 @@ class Judging:
             match = access.unanswered(session, match_id, judge)
             access.check_study(match, study)
             rules, *_ = self._study_rules.of(session, match.study)
-            check_judge(store.judge_state(session, judge, match.study), rules)
+            access.check_judge(store.judge_state(session, judge, match.study), rules)
             access.check_not_superseded(session, match)
             self._daily.check(session, judge, match.study, match.judge_kind, address, rules)
             elapsed = self._stopwatch.elapsed(match.id, match.served_at, self._clock())
@@ -405,7 +402,7 @@ class Judging:
             store.lock(session)
             # What other requests of this judge may have changed meanwhile is looked at again.
             state = store.judge_state(session, judge, match.study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             now = self._clock()  # in the order of the log
             taken = self._stopwatch.elapsed(match.id, match.served_at, now)
             duration_s = taken.seconds if taken.is_known else None
@@ -432,7 +429,7 @@ class Judging:
             store.lock(session)
             now = self._clock()
             rules, *_ = self._study_rules.of(session, study)
-            check_not_banned(bans.is_banned(session, judge))
+            access.check_not_banned(bans.is_banned(session, judge))
             last = store.last_answer_of(session, judge, study)
             if last is None or now - last.created_at > timedelta(seconds=UNDO_WITHIN_S):
                 raise NothingToUndoError(f"you have no answer of the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")

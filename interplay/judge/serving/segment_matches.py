@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
-from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import SegmentPair, Sums, next_pair
 from interplay.judge.serving.checks import SWAPPED, Purpose
 from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
+from interplay.judge.serving.videos import Clips
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow

@@ -1,33 +1,43 @@
-"""The videos of matches: their paths, whether they can be shown now, and their lengths."""
+"""The videos of matches: their paths, whether they can be shown now, and their lengths. Of segments, these are clips of their
+recordings, made by the process that films episodes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import twin_path
-from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
+from interplay.record.clips import Clip
 from interplay.record.variation import stated_length_s
 from interplay.store import Database, Match
 from interplay.store import judging as store
+from interplay.store.judging import SegmentRow
 
 MATCHES_REMEMBERED = 4096
 """Matches whose videos' places are kept in memory."""
 
+MOST_AT_ONCE = 16
+"""Videos of a study that are on their way at once."""
+
 Side = Literal["left", "right"]
 
 
-class VideoArchive(ClipArchive, Protocol):
+class VideoArchive(Protocol):
     """Part of `record.Archive` that judging needs."""
 
     @property
     def database(self) -> Database: ...
+
+    def video_path(self, episode_id: str) -> Path:
+        """Path of the mp4 of an episode or clip, made or not."""
+        ...
 
 
 class MatchVideos(NamedTuple):
@@ -45,6 +55,31 @@ def video_length_s(path: Path) -> float | None:
         return stated_length_s(path)
     except OSError:
         return None
+
+
+class Clips:
+    """Finds the videos of segments, and asks for missing ones.
+
+    Args:
+        want: Called with the name of each missing clip; returns whether it is being made.
+    """
+
+    def __init__(self, archive: VideoArchive, want: Callable[[str], bool]) -> None:
+        self._archive = archive
+        self._want = want
+
+    def path(self, segment: SegmentRow) -> Path:
+        return self._archive.video_path(clip_of_segment(segment).name)
+
+    def want(self, segments: Iterable[SegmentRow]) -> bool:
+        """Ask for the missing videos of these, at most `MOST_AT_ONCE`, so that others are made, too; returns whether any is
+        being made."""
+        missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
+        return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
+
+
+def clip_of_segment(segment: SegmentRow) -> Clip:
+    return Clip(segment.episode_id, segment.first_step, segment.last_step)
 
 
 class Videos:

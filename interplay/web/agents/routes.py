@@ -12,17 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from interplay.agents import names as agent_names
 from interplay.judge.entrants.roster import ProposalError, Verb
 from interplay.store.entrants import state
+from interplay.store.participants import is_given_name
 from interplay.web.agents import uploads as agent_uploads
-from interplay.web.agents.access import (
-    Holder,
-    check_own,
-    hidden_tasks,
-    require_operator,
-    task_on_offer,
-    viewer_of,
-)
+from interplay.web.agents.access import Holder, check_own, hidden_tasks, require_operator, task_on_offer, viewer_of
 from interplay.web.agents.documents import AgentDocument, Change, Decline, Proposal, Uploaded, document_of, documents
-from interplay.web.http.identity import is_given_name
 from interplay.web.http.refusals import agent_refusals, refusal
 from interplay.web.services import services
 

@@ -15,8 +15,8 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.errors import NotFoundError
+from interplay.judge.form import PROBLEMS
 from interplay.judge.serving.checks import JudgeSummary
-from interplay.judge.serving.problems import KINDS
 from interplay.web.agents.documents import AgentDocument, documents
 from interplay.web.agents.routes import change_state
 from interplay.web.desk.access import desk
@@ -81,7 +81,7 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
         others=[agent for agent in known if not _has(agent, "waiting")],
         judges=summaries[first : first + JUDGES_PER_PAGE], first=first + 1, num_judges=len(summaries),
         page=page, num_pages=num_pages, bans={one.ban.judge: one.ban for one in bans.all()}, workers=bans.workers(),
-        problems=problems, problem_words=KINDS, titles=titles(request),
+        problems=problems, problem_words=PROBLEMS, titles=titles(request),
     )  # fmt: skip
 
 

@@ -23,9 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interplay.play.connections import tokens
 from interplay.play.connections.sockets import client_of
 from interplay.store import ApiToken
-from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, also for callers of this module
-from interplay.store.participants import is_given_name as is_given_name
-from interplay.store.participants import one_spelling as one_spelling
 from interplay.study.people import People
 from interplay.web.services import services
 

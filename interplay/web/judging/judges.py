@@ -7,20 +7,12 @@ from typing import Any
 
 from fastapi import Request
 
-from interplay.judge import JudgeKind
+from interplay.judge.serving.judging import JudgeKind
 from interplay.model_judges import MODEL_PREFIX
 from interplay.store import Enrolment
-from interplay.store.participants import judge_name
+from interplay.store.participants import GIVEN_NAME, is_given_name, judge_name, one_spelling
 from interplay.study.enrolment import Facts
-from interplay.web.http.identity import (
-    GIVEN_NAME,
-    api_token,
-    current_participant,
-    is_given_name,
-    is_operator,
-    known_participant,
-    one_spelling,
-)
+from interplay.web.http.identity import api_token, current_participant, is_operator, known_participant
 from interplay.web.http.refusals import invalid, refusal
 from interplay.web.studies.enrolments import part_of, working
 

@@ -28,31 +28,11 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Resp
 from starlette.requests import ClientDisconnect
 
 from interplay.errors import NotFoundError
-from interplay.judge import (
-    MIN_REASON_CHARS,
-    AlreadyAnsweredError,
-    BannedError,
-    DailyLimitError,
-    EveryPairTakenError,
-    ForeignMatchError,
-    InvalidAnswerError,
-    JudgingError,
-    NothingToJudgeError,
-    NothingToUndoError,
-    Preview,
-    QuotaReachedError,
-    RulesError,
-    ServedMatch,
-    StudyClosedError,
-    StudyFullError,
-    SupersededError,
-    TooEarlyError,
-    UnknownMatchError,
-    VideosBeingMadeError,
-    VideosMissingError,
-    WithdrawnError,
-)
-from interplay.judge.serving.problems import KINDS as PROBLEMS
+from interplay.judge import JudgingError, RulesError
+from interplay.judge.errors import DailyLimitError, InvalidAnswerError, TooEarlyError, UnknownMatchError
+from interplay.judge.form import MIN_REASON_CHARS, PROBLEMS
+from interplay.judge.serving.judging import Preview
+from interplay.judge.serving.match import ServedMatch
 from interplay.tables import is_name
 from interplay.web.agents.access import check_may_know, unplayed_tasks
 from interplay.web.http.identity import network_of
@@ -66,24 +46,17 @@ from interplay.web.videos import varied_response
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
 
-_STATUS: dict[type[Exception], int] = {
-    NothingToJudgeError: 409,
-    EveryPairTakenError: 409,
-    NothingToUndoError: 409,
-    VideosBeingMadeError: 409,
-    VideosMissingError: 409,
-    UnknownMatchError: 404,
-    ForeignMatchError: 403,
-    AlreadyAnsweredError: 409,
-    SupersededError: 410,
-    WithdrawnError: 410,
-    BannedError: 403,
-    StudyClosedError: 410,
-    StudyFullError: 409,
-    QuotaReachedError: 409,
-    TooEarlyError: 425,
-    DailyLimitError: 429,
+_STATUS = {
+    "unknown_match": 404,
+    "foreign_match": 403,
+    "banned": 403,
+    "superseded": 410,
+    "withdrawn": 410,
+    "study_closed": 410,
+    "too_early": 425,
+    "daily_limit": 429,
 }
+"""Code of an error -> its status; 409 for all others."""
 
 
 @contextmanager
@@ -96,9 +69,9 @@ def _refusals() -> Iterator[None]:
     except (TooEarlyError, DailyLimitError) as error:
         seconds = math.ceil(error.retry_after_s)
         headers = {"Retry-After": str(seconds)}
-        raise refusal(_STATUS[type(error)], str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
+        raise refusal(_STATUS[error.code], str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
     except JudgingError as error:
-        raise refusal(_STATUS[type(error)], str(error), code=error.code) from None
+        raise refusal(_STATUS.get(error.code, 409), str(error), code=error.code) from None
     except RulesError as error:
         log.error("%s", error)
         message = "this study is temporarily unavailable because of a configuration error"
