@@ -72,7 +72,7 @@ def check(
     Try:  interplay study check my_study.toml
     """
     import interplay.record
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
 
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
@@ -107,7 +107,7 @@ def open_study(
     """
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
     from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
