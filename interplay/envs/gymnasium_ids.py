@@ -21,7 +21,7 @@ IDS = {
 
 
 def register() -> None:
-    """Make the ids known to Gymnasium. A second call does nothing."""
+    """Make the ids known to Gymnasium, once."""
     if f"interplay/{next(iter(IDS))}-v1" in gymnasium.registry:
         return
     for name, task in IDS.items():

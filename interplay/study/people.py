@@ -23,7 +23,7 @@ class People:
         return None if found is None else found.id
 
     def find_or_add(self, key: str) -> int:
-        """Number of the participant with this key. Writes a new participant for a new key.
+        """Number of the participant with this key; a new key makes a new participant.
 
         Two requests of one page that arrive together get the same number.
         """

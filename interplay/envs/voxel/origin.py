@@ -1,4 +1,4 @@
-"""When a scene is ready: what a player does in their first second must not move its origin."""
+"""The origin of a scene: a player's actions in the first second must not move it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewards of the block world: what the first of each item is worth."""
+"""Rewards of the block world for the first of each item."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FirstItems(NamedTuple):
     last: str
 
     def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
-        """What items in these slots are worth that are not in `earned` yet; they are added to it."""
+        """Worth of items in these slots that are not in `earned` yet; they are added to it."""
         reward = 0.0
         for stack in slots:
             if stack is None:

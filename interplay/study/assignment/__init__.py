@@ -1,1 +1,1 @@
-"""Who plays what: `balance.py` gives a variant to somebody who comes, `simulation.py` tries a study out on simulated people."""
+"""Assignment of variants: `balance.py` gives one to each visit, `simulation.py` tries a study on simulated people."""

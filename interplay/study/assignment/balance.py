@@ -25,9 +25,8 @@ class Stand:
     """How one variant stands now.
 
     Attributes:
-        variant: Its target, its times, and how often one person may play it.
         accepted_min: Minutes that count: of visits that ended and met their requirements.
-        ended: Visits of it that ended, however they did.
+        ended: Visits of it that ended, with any outcome.
         working: People who have it and have not ended.
         open_seats: Seats in its games that wait for one more player.
     """
@@ -39,11 +38,11 @@ class Stand:
     open_seats: int = 0
 
     def expected_min(self, minutes: float) -> float:
-        """Accepted minutes of a visit on average, who dropped out counting as 0; `minutes` is what the study estimates."""
+        """Mean accepted minutes of a visit, dropouts counting as 0; `minutes` is the study's estimate."""
         return (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.ended)
 
     def filled(self, minutes: float) -> float:
-        """Accepted time by its target, with what people who work now will probably bring; 1 is enough."""
+        """Accepted time by its target, with the expected time of people who work now; 1 is enough."""
         return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
 
     def places(self, minutes: float) -> int:
@@ -66,11 +65,7 @@ class Assignment(NamedTuple):
 
 
 def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, int]) -> list[Stand]:
-    """Those that this person may be given now.
-
-    Args:
-        history: Variant -> in how many visits this person had it.
-    """
+    """The variants that a person may be given now; `history` is in how many visits they had each."""
     found = []
     for one in stands:
         variant = one.variant
@@ -89,7 +84,7 @@ def assign(
     rng: np.random.Generator,
     at_target: AtTarget = "continue",
 ) -> Assignment | None:
-    """A variant for somebody who comes; None without a suitable one.
+    """A variant for a new visit; None without a suitable one.
 
     Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
     random.
@@ -97,8 +92,7 @@ def assign(
     Args:
         stands: Every variant of the study, as it stands now.
         now, history: As in `available`.
-        minutes: What the study estimates that a visit takes.
-        rng: Decides between variants that are equally filled.
+        minutes: The study's estimate of a visit.
         at_target: `stop`: no variant is given once its target is filled. Nobody is sent away before that, so a target is
             overshot by the length of a visit, and never missed while people come.
     """

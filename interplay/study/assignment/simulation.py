@@ -1,4 +1,4 @@
-"""Trying a study of play on simulated people: does accepted time come near its targets, and nearer than by random draws?"""
+"""Simulated people for a study of play: does accepted time come near its targets, and nearer than by random draws?"""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Outcome:
 
 
 def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, seeds: int) -> Iterator[Outcome]:
-    """Simulate a study with both methods, once for each seed 0, 1, ...
+    """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
 
     People come at random times, `AT_ONCE` of them being there at a time. Every seed draws how long each variant really takes
     (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its requirements
@@ -56,10 +56,8 @@ def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, s
 
     Args:
         play: The study's variants, with their targets; equal ones where it has none.
-        minutes: What the study estimates that a visit takes.
-        dropout: Share of them who leave before they are done, 0 to 1.
-    Yields:
-        Two outcomes for each seed, `balanced` first.
+        minutes: The study's estimate of a visit.
+        dropout: Share of people who leave before they are done, 0 to 1.
     """
     for seed in range(seeds):
         for method in ("balanced", "random"):

@@ -39,13 +39,12 @@ class OpenChannel:
         return Arrival(self.name)
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """A page of thanks; nothing goes anywhere."""
         check_outcome(outcome)
         check_ended(arrival, self.name)
         return Departure("page", _TEXTS[outcome])
 
 
 class EmailChannel(OpenChannel):
-    """As an open link; the last page asks for an address for the study's raffle (`study/raffle_entries.py`)."""
+    """As an open link; the last page asks for an address for the study's raffle (`money/raffle.py`)."""
 
     name = "email"

@@ -1,4 +1,4 @@
-"""Pupils of a class and what they have reached, as their teacher sees it. Pure."""
+"""Pupils of a class and their results, for their teacher. Pure."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Pupil:
     """Somebody in a class.
 
     Attributes:
-        nickname: What they are called; `#3` once nicknames were erased.
-        games: What they have played, the oldest first.
-        is_approved: Whether everybody in the room may read the nickname: it was offered, or the teacher has approved it.
+        nickname: `#3` once nicknames were erased.
+        games: The oldest first.
+        is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher has approved it.
     """
 
     participant: int
@@ -55,7 +55,6 @@ def scores(pupils: Iterable[Pupil], task: str) -> list[float]:
 
 
 def middle(values: Sequence[float]) -> float | None:
-    """The middle one of some scores; None without any."""
     return median(values) if values else None
 
 

@@ -13,7 +13,7 @@ from interplay.study.incentives.words import amount, readable
 
 @dataclass(frozen=True)
 class SlidingBonus:
-    """Equation (1) of the CrowdPlay paper (appendix A.4), set right.
+    """Equation (1) of the CrowdPlay paper (appendix A.4), corrected.
 
         p = p_max * min(1, n_correct / N) * max(0, 2 * (n_correct / n_total - 1/2))
 
@@ -25,8 +25,8 @@ class SlidingBonus:
         correct: Statistic that counts n_correct.
         out_of: Statistic that counts n_total, of which the correct ones are a part.
         full_at: N, from which number on more gives no more.
-        label: What the correct ones are, as people read it; empty: the statistic's name.
-        statistic: What is counted up to N instead of the correct ones, such as the score; empty: the correct ones.
+        label: Words for the correct ones; empty: the statistic's name.
+        statistic: Counted up to N instead of the correct ones, such as the score; empty: the correct ones.
     """
 
     max_cents: int
@@ -38,7 +38,7 @@ class SlidingBonus:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Names of what it looks at, the first being what is counted up to N."""
+        """Statistics that it reads; the first is counted up to N."""
         return tuple(dict.fromkeys((self.statistic or self.correct, self.correct, self.out_of)))
 
     def cents(self, games: Sequence[Game]) -> int:
@@ -68,10 +68,10 @@ class LinearBonus:
 
     Attributes:
         max_cents: Of the whole visit, hundredths of the currency.
-        statistic: What counts, summed over the games of a visit.
+        statistic: Summed over the games of a visit.
         full_at: From which value on more gives no more.
-        label: What it is, as people read it; empty: the statistic's name.
-        correct, out_of: Statistics whose share limits the bonus; empty: nothing does.
+        label: Words for the statistic; empty: its name.
+        correct, out_of: Statistics whose share limits the bonus; empty: no limit.
     """
 
     max_cents: int
@@ -86,7 +86,7 @@ class LinearBonus:
         return tuple(dict.fromkeys(name for name in (self.statistic, self.correct, self.out_of) if name))
 
     def cents(self, games: Sequence[Game]) -> int:
-        """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
+        """Whole cents for these games, as `SlidingBonus.cents`.
 
         >>> LinearBonus(300, "score", 20000).cents([{"score": 700}, {"score": 301}])
         16

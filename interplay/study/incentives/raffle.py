@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 
 class Ticket(NamedTuple):
-    """One entry with the number it drew: the smallest numbers win.
-
-    Attributes:
-        number: 64 hex digits, SHA-256 of the text `seed:entry`.
-    """
+    """One entry with its number, 64 hex digits: SHA-256 of the text `seed:entry`. The smallest numbers win."""
 
     number: str
     entry: str
@@ -24,13 +20,13 @@ def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket],
     An entry that comes later or leaves changes nobody else's number, so that a draw can be explained entry by entry.
 
     Args:
-        entries: Who takes part, each once, in any order; of a study the ids of enrolments.
+        entries: Each once, in any order; of a study the ids of enrolments.
         winners: How many win; with fewer entries, all.
         seed: Made public with the result.
     Returns:
         The winners, best number first, and all the others likewise.
     Raises:
-        ValueError: If an entry comes twice, or less than one shall win.
+        ValueError: If an entry comes twice, or `winners` is less than 1.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']

@@ -1,4 +1,4 @@
-"""Requirements: what a visit must reach before it is paid, and how far somebody is."""
+"""Requirements: the amounts that a visit must reach before it is paid, and its progress."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SCOPES: tuple[Scope, ...] = ("visit", "game")
 
 @dataclass(frozen=True)
 class Requirement:
-    """One thing that a visit must reach.
+    """One amount that a visit must reach.
 
     Attributes:
-        required: How much of it is enough, in its unit; above 0.
-        out_of: Another statistic; then the share of `statistic` in it is what counts, such as aliens in the right order out
-            of all aliens hit. Empty: the statistic itself.
+        required: Enough of it, in its unit; above 0.
+        out_of: Another statistic; then the share of `statistic` in it counts, such as aliens in the right order out of all
+            aliens hit. Empty: the statistic itself.
         scope: `visit`: all games of the visit together. `game`: the best game alone.
     """
 
@@ -36,7 +36,7 @@ class Requirement:
         return (self.statistic, self.out_of) if self.out_of else (self.statistic,)
 
     def achieved(self, games: Sequence[Game]) -> float:
-        """How much was reached in these games, in the statistic's unit; a share of nothing is 0."""
+        """The amount reached in these games, in the statistic's unit; a share of nothing is 0."""
         groups = [games] if self.scope == "visit" else [[game] for game in games]
         return float(max(map(self._amount, groups), default=Fraction(0)))
 
@@ -50,12 +50,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a visit is with one requirement.
-
-    Attributes:
-        achieved: In the statistic's unit.
-        share: `achieved / required`, from 0 to 1.
-    """
+    """How far a visit is with one requirement: the amount, and its share of the required one, from 0 to 1."""
 
     requirement: Requirement
     achieved: float
@@ -63,7 +58,7 @@ class Progress:
 
 
 def progress(requirements: Iterable[Requirement], games: Sequence[Game]) -> tuple[Progress, ...]:
-    """How far a visit is with each requirement.
+    """Progress of a visit with each requirement.
 
     >>> progress([Requirement("aliens", 50)], [{"aliens": 20}, {"aliens": 5}])[0].share
     0.5
@@ -76,7 +71,7 @@ def progress(requirements: Iterable[Requirement], games: Sequence[Game]) -> tupl
 
 
 def completion(requirements: Iterable[Requirement], games: Sequence[Game]) -> float:
-    """How far a visit is: the requirement that is least fulfilled, from 0 to 1; without any requirement 1.
+    """Progress with the requirement that is least fulfilled, from 0 to 1; without any requirement 1.
 
     >>> completion([Requirement("s", 300), Requirement("good", 0.8, out_of="all")], [{"s": 400, "good": 2, "all": 5}])
     0.5
@@ -85,7 +80,7 @@ def completion(requirements: Iterable[Requirement], games: Sequence[Game]) -> fl
 
 
 def total(games: Iterable[Game], statistic: str) -> Fraction:
-    """A statistic summed over games, without rounding; what is no finite number counts as 0.
+    """A statistic summed over games, without rounding; values that are not finite count as 0.
 
     >>> total([{"a": 0.5}, {"a": 2}, {}], "a")
     Fraction(5, 2)

@@ -1,4 +1,4 @@
-"""`Treatment`: the reward, the requirements and the bonus that somebody is promised, and what a visit earns under them."""
+"""`Treatment`: the reward, requirements and bonus that people are promised, and the pay that a visit earns under them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from interplay.study.incentives.requirements import Game, Progress, Requirement,
 
 @dataclass(frozen=True)
 class Earned:
-    """What a visit comes to.
+    """The result of a treatment for one visit.
 
     Attributes:
-        progress: With each requirement.
-        completion: The least of them, from 0 to 1.
-        reward_cents: The reward that was promised.
-        bonus_cents: What the games are worth beyond it.
-        totals: Each statistic that a rule looks at, summed over the games.
+        completion: The least progress, from 0 to 1.
+        totals: Each statistic that a rule reads, summed over the games.
     """
 
     progress: tuple[Progress, ...]
@@ -39,11 +36,11 @@ class Earned:
 
 @dataclass(frozen=True)
 class Treatment:
-    """What somebody is promised.
+    """The promise to a participant.
 
     Attributes:
-        requirements: What a visit must reach before anything is paid.
-        reward_cents: For a visit that has reached it, in hundredths of `currency`.
+        requirements: To be reached before anything is paid.
+        reward_cents: For a visit that has reached them, in hundredths of `currency`.
         bonus: On top, for doing well; None: no bonus.
     """
 
@@ -62,7 +59,7 @@ class Treatment:
         return tuple(dict.fromkeys(name for rule in rules for name in rule.statistics))
 
     def earned(self, games: Sequence[Game]) -> Earned:
-        """What a visit with these games comes to.
+        """The result of a visit with these games.
 
         >>> Treatment((Requirement("time", 300),), 75).earned([{"time": 200}, {"time": 100}]).cents
         75

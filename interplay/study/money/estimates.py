@@ -1,7 +1,6 @@
-"""What people's time was worth: from measured times to a reward, the bonuses that are owed, and the bill.
+"""The worth of people's time: from measured times to a reward, the bonuses that are owed, and the bill.
 
-All money is `Decimal` in one currency. What is owed to people is rounded up to whole cents, so that nobody falls under the wage
-by rounding.
+All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that nobody falls under the wage by rounding.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True)
 class PlatformFee:
-    """What a platform takes on top of what people get, value added tax left out.
+    """The fee of a platform on top of people's pay, value added tax left out.
 
     Attributes:
-        name: Of the platform and kind of customer.
         reward_share, bonus_share: Of each reward and each bonus.
-        many_share, many_from: What is added to `reward_share` if one HIT has at least so many assignments.
+        many_share, many_from: Added to `reward_share` if one HIT has at least so many assignments.
         minimum: Smallest fee of one reward or bonus.
-        min_hourly: Wage below which the platform steps in, in its words per hour; 0 if it has none.
+        min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
         source, read_on: Where that was said, and when we read it.
     """
 
@@ -89,7 +87,6 @@ FEES = {
 
 
 def find_fee(name: str) -> PlatformFee:
-    """A fee schedule by name (NotFoundError with the nearest name)."""
     if name not in FEES:
         raise unknown_name("fee schedule", name, FEES)
     return FEES[name]
@@ -97,12 +94,7 @@ def find_fee(name: str) -> PlatformFee:
 
 @dataclass(frozen=True)
 class Finished:
-    """One assignment that somebody finished.
-
-    Attributes:
-        assignment: What the platform calls it, or our own id.
-        duration_s: From beginning to handing in, seconds.
-    """
+    """One finished assignment, by the platform's id or our own; from beginning to handing in, in seconds."""
 
     worker: str
     assignment: str
@@ -111,7 +103,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class BonusDue:
-    """What one person is owed beyond their rewards.
+    """The pay that one person is owed beyond their rewards.
 
     Attributes:
         assignment: Their longest one; platforms pay a bonus for an assignment.
@@ -128,17 +120,17 @@ class BonusDue:
 
 @dataclass(frozen=True)
 class PayEstimate:
-    """What measured times say about pay.
+    """An estimate of pay from measured times.
 
     Attributes:
         mean_s: Mean duration; `quantiles_s`: quantile -> duration, interpolated.
         reward: Paid for one assignment.
         hourly: The wage to be reached.
-        hourly_mean: All rewards by all time: what an hour of work really earned.
-        hourly_median: What the assignment of median duration earned in an hour, as Prolific counts it.
+        hourly_mean: All rewards by all time.
+        hourly_median: Earnings per hour of the assignment of median duration, as Prolific counts it.
         share_under: Share of assignments that earned less than `hourly`, 0 to 1.
-        recommended_reward: What would give `hourly` to `recommended_share` of assignments without any bonus.
-        bonuses: What brings everybody up to `hourly`, largest first.
+        recommended_reward: The reward with which `recommended_share` of assignments reach `hourly` without any bonus.
+        bonuses: Top-ups that bring everybody to `hourly`, largest first.
         rewards, bonus_total, fees, total: The bill at the reward that was paid.
         recommended_total: The bill for as many assignments at the recommended reward, with the bonuses that would remain.
     """
@@ -194,9 +186,9 @@ def estimate(
     longest_s: float | None = None,
     recommended_share: float = 0.75,
 ) -> PayEstimate:
-    """What the times of finished assignments say about pay.
+    """Estimate pay from the times of finished assignments.
 
-    A person is topped up over all they did: hours that went quickly count towards hours that went slowly.
+    A person is topped up over all they did: quick assignments count towards slow ones.
 
     Args:
         reward: Paid for each, whole cents.
@@ -205,7 +197,7 @@ def estimate(
         longest_s: Time that counts at most, for pages that lay open while nobody was there; None counts all.
         recommended_share: Share of assignments that the recommended reward alone should pay at `hourly`, above 0 up to 1.
     Raises:
-        StudyError: If there is nothing to estimate from, or a number makes no sense.
+        StudyError: If there is nothing to estimate from, or a number is out of range.
     """
     done = [_checked(one, longest_s) for one in finished]
     if not done:
@@ -243,7 +235,7 @@ def estimate(
 
 
 def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decimal) -> tuple[BonusDue, ...]:
-    """What each person is owed so that all their time together earns `hourly`; largest first, then by name.
+    """Top-ups with which each person's whole time earns `hourly`; largest first, then by name.
 
     >>> bonuses_due([Finished("ada", "a1", 3600), Finished("ada", "a2", 1800)], reward=Decimal(5), hourly=Decimal(12))
     (BonusDue(worker='ada', assignment='a1', amount=Decimal('8.00'), num_assignments=2, time_s=5400.0),)
@@ -262,11 +254,6 @@ def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decima
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """A quantile of ascending values, interpolated linearly between neighbours (NumPy's default).
-
-    >>> quantile([1, 2, 4], 0.75)
-    3.0
-    """
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
@@ -296,7 +283,7 @@ def hours(seconds: float) -> Decimal:
 
 
 def up(amount: Decimal) -> Decimal:
-    """Whole cents, rounded up; what a division left behind (28th digit) is dropped.
+    """Whole cents, rounded up; the remainder of a division (28th digit) is dropped.
 
     >>> up(Decimal("1.001"))
     Decimal('1.01')

@@ -1,11 +1,11 @@
-"""What is to be paid, from who finished and what the ledger says was paid; and how it is sent, so that nothing is paid twice.
+"""Due payments, from finished visits and the ledger; and how each is sent, so that nothing is paid twice.
 
 Each payment has a `request`, a name that is the same whenever it is planned again. Before anything is sent the ledger gets a
 line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
 nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
 
-What a visit of play has earned, what waiting for a partner is worth, and what somebody won, is a line `due`; a bonus named
-`pay:<request of that line>` pays it.
+Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`; a bonus named `pay:<request of that
+line>` pays each.
 
 Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
 """
@@ -32,11 +32,11 @@ class Visit:
     Attributes:
         enrolment: Our id of it.
         worker, assignment, hit: The platform's ids of person, part and whole.
-        time_s: How long it took, as far as it counts.
-        reward_cents: What was promised for it, in hundredths of `currency`.
-        hourly_cents: What an hour of it should come to; None: no target, so no bonus.
-        is_done: Whether it was done. Of another, whose person waited and nobody came, only lines `due` are paid: no reward, and
-            its time counts towards no target.
+        time_s: Its length, as far as it counts.
+        reward_cents: Promised for it, in hundredths of `currency`.
+        hourly_cents: Target of an hour; None: no target, so no bonus.
+        is_done: False where the person waited and nobody came: only lines `due` are paid then, no reward, and its time counts
+            towards no target.
     """
 
     enrolment: str
@@ -66,7 +66,7 @@ class Payment:
     """A reward or a bonus that is to be sent.
 
     Attributes:
-        state: What the ledger knows of it: `new`, `failed` (refused before, may be sent again) or `unknown` (see above).
+        state: From the ledger: `new`, `failed` (refused before, may be sent again) or `unknown` (see above).
     """
 
     kind: Literal["reward", "bonus"]
@@ -92,14 +92,12 @@ class Payer(Protocol):
 
 
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
-    """What is to be paid now.
+    """Payments that are due now: rewards in the order of visits, then those of lines `due`, then bonuses, largest first.
 
     Args:
         visits: Every finished visit of one channel; or all of one person.
         events: The ledger of these visits, in order.
         with_bonuses: Whether to top people up.
-    Returns:
-        Rewards in the order of visits, then what lines `due` promise, then bonuses, largest first. What was sent is not there.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []
@@ -119,7 +117,7 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
 
 
 def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Payment]:
-    """Bonuses for what the ledger says is due; a reward of the same visit goes first."""
+    """Bonuses for lines `due`; a reward of the same visit goes first."""
     by_enrolment = {visit.enrolment: visit for visit in visits}
     for due in last.values():
         if due.state != "due" or due.amount_cents <= 0 or due.enrolment not in by_enrolment:
@@ -130,7 +128,7 @@ def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Paymen
 
 
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
-    """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
+    """One person's top-up beyond rewards and earlier bonuses; quick visits count towards slow ones."""
     timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
     if not timed:
         return None
@@ -159,7 +157,7 @@ def _state(event: Event | None) -> Literal["new", "failed", "unknown"]:
 
 @dataclass(frozen=True)
 class Sent:
-    """What became of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
+    """The result of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
 
     payment: Payment
     state: Literal["sent", "failed", "unknown"]
@@ -198,9 +196,9 @@ def send(
     """Send one payment, and write each step down before the next.
 
     Args:
-        claim: Adds the line `planned` and has kept it when it returns None; or says why the payment must not go out
-            (`refusal`). Of two runs that claim one payment which cannot be repeated safely, one gets it.
-        write: Adds another line to the ledger, and has kept it when it returns.
+        claim: Commits the line `planned` and returns None; or says why the payment must not go out (`refusal`). Of two runs
+            that claim one payment which cannot be repeated safely, one gets it.
+        write: Commits another line of the ledger.
     """
     refused = claim(payment)
     if refused is not None:

@@ -1,4 +1,4 @@
-"""Who pays: Mechanical Turk and Prolific, each behind the same two verbs. Both are asked who holds an assignment first."""
+"""Payers: Mechanical Turk and Prolific, each behind the same two verbs. Both are asked first who holds an assignment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MTurkPayer:
 
 
 class ProlificPayer:
-    """Rewards by approving, each bonus a batch of its own, so that one refusal holds up nobody else."""
+    """Rewards by approving, each bonus a batch of its own, so that one refusal delays nobody else."""
 
     repeats_safely = False
 

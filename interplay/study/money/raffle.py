@@ -1,8 +1,7 @@
 """`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
 
-An address is kept apart from everything that was played: nothing says which visit left which one. Of the visit only that it has
-entered is known, so that each enters once. After the draw the addresses are erased by command; what was drawn stays, so that
-anybody can draw again.
+Addresses are kept apart from all games: nothing says which visit left which one. Of a visit only its entering is known, so that
+each enters once. After the draw the addresses are erased by command; the drawn ids stay, so that anybody can draw again.
 """
 
 from __future__ import annotations
@@ -24,16 +23,15 @@ _ADDRESS = re.compile(r"[^\s@<>\"(),:;\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_
 
 
 class AddressError(StudyError):
-    """An e-mail address that cannot be one, or a visit that has entered before."""
+    """Something that is not an e-mail address, or a visit that has entered before."""
 
 
 @dataclass(frozen=True)
 class DrawnAddresses:
-    """A raffle among addresses that was drawn.
+    """A raffle among addresses that was drawn; the ids of all entries and the seed allow anybody to draw the same.
 
     Attributes:
-        entries: Ids of everybody who took part; with the seed, anybody draws the same.
-        winners: Id and address of who won, the best number first; addresses are None once they were erased.
+        winners: Ids and addresses, the best number first; None stands for an erased address.
         is_new: Whether it was drawn just now.
     """
 
@@ -55,19 +53,17 @@ class RaffleEntries:
         self._studies = studies
 
     def may_enter(self, enrolment: Enrolment) -> bool:
-        """Whether somebody may leave an address: they came by e-mail, are done, have left none, and nothing was drawn yet."""
+        """Whether somebody may leave an address: they came by e-mail, are done, have left no address, and nothing was drawn
+        yet."""
         with self._database.look() as session:
             return (
                 _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Enter an address. Writes it, and apart from it that this visit has entered.
+        """Enter an address. Writes it, and apart from it that this visit has entered (AddressError if it may not).
 
-        An address that is there already is entered once: who took part twice has no better chance.
-
-        Raises:
-            AddressError: If it is no address, or this person may not enter.
+        A known address is entered once: people who took part twice have no better chance.
         """
         address = read_address(typed)
         with self._database.write() as session:
@@ -80,7 +76,6 @@ class RaffleEntries:
         """Draw the winners among the addresses of a study, once. Writes seed and winners.
 
         Raises:
-            NotFoundError: If no such study was opened here.
             StudyError: If it is open, nobody has entered, or it was drawn before with another seed.
         """
         opened = self._studies.get(study)
@@ -108,14 +103,7 @@ class RaffleEntries:
             return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
 
     def forget(self, study: str) -> int:
-        """Erase the addresses of a study, after its draw. Ids, seed and winners stay.
-
-        Returns:
-            How many addresses there were.
-        Raises:
-            NotFoundError: As `draw`.
-            StudyError: If it was not drawn yet.
-        """
+        """Erase the addresses of a study, after its draw, and return how many there were (StudyError before the draw)."""
         self._studies.get(study)
         with self._database.write() as session:
             lock(session)
@@ -132,15 +120,11 @@ def _has_finished(enrolment: Enrolment) -> bool:
 
 
 def has_addresses(opened: OpenedStudy) -> bool:
-    """Whether a study's raffle is drawn among addresses."""
     return "email" in opened.study.channels
 
 
 def read_address(typed: str) -> str:
-    """An e-mail address in one spelling.
-
-    Raises:
-        AddressError: If it cannot be one.
+    """An e-mail address in one spelling (AddressError if it cannot be one).
 
     >>> read_address("  Ada@Lab.Example ")
     'ada@lab.example'

@@ -1,4 +1,4 @@
-"""What a visit has played: its games with their statistics, as the catalogue has them, and what they earn."""
+"""The games of a visit with their statistics, as the catalogue has them, and the pay they earn."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class PlayedGame:
     """One finished game of a visit.
 
     Attributes:
-        seat: Which seat of it this person had.
+        seat: This person's.
         at: When the seat was given.
-        statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).
-        partner: Who sat in the other seats, as the recording names them; empty in a game for one.
-        met: What they were, as people read it: a person, an agent, or one after the other.
+        statistics: Of this person in this game, by name (`BUILT_IN`, and those that its task measures).
+        partner: The actors in the other seats, as the recording names them; empty in a game for one.
+        met: Their kinds in words: a person, an agent, or one after the other.
     """
 
     episode: str
@@ -49,7 +49,7 @@ class PlayedVisit:
     """A visit of a study of play, as it stands.
 
     Attributes:
-        variant: What it plays; None before it has one.
+        variant: None before it has one.
         games: Finished ones, in the order they began.
         is_waiting: Whether a seat was given that nobody has played in yet.
         is_playing: Whether a game is running, or is over and not saved yet.
@@ -82,7 +82,6 @@ class PlayedVisit:
 
     @property
     def earned(self) -> Earned | None:
-        """What the games come to; None before there is a variant."""
         return None if self.variant is None else self.variant.treatment.earned([game.statistics for game in self.games])
 
     @property
@@ -94,7 +93,7 @@ class PlayedVisit:
         return self.max_games is not None and len(self.games) >= self.max_games
 
     def accepted_s(self, statistic: str) -> float:
-        """Seconds that count towards the variant's target: none before the requirements are met."""
+        """Seconds that count towards the variant's target: 0 before the requirements are met."""
         return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
 
 
@@ -132,17 +131,16 @@ def _partners(held: Iterable[EpisodeSeat]) -> tuple[str, str]:
 
 
 def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedVisit) -> Form | None:
-    """What this visit is asked now about its partners; None if nothing is."""
     if visit.is_playing or not (games := visit.with_partners):
         return None
     return due(play.questions, games, store.answered(session, enrolment_id))
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
-    """What one person did in one seat of an episode: what others did in that seat, before or after, is not theirs.
+    """Statistics of one person in one seat of an episode, without those of others who had that seat before or after.
 
     Returns:
-        By name: `BUILT_IN`, each number that was measured, and as `name.count` what it is made of, which adds up over games.
+        By name: `BUILT_IN`, each measured number, and as `name.count` the counts behind it, which add up over games.
     """
     mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
     names = {one.actor for one in mine}

@@ -1,4 +1,4 @@
-"""What a visit of play has earned, as one line of the pay ledger: written at its end, with all that it follows from."""
+"""The pay of a visit of play as one line of the ledger: written at its end, with everything that it follows from."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from interplay.study.play.variants import Waiting
 
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
-    """The line of a visit that is complete; None of any other.
-
-    The amount is the bonus alone, which a payment of its own settles; the reward is paid as for any visit.
-    """
+    """The line of a complete visit; None of any other. The amount is the bonus alone: the reward is paid as for any visit."""
     earned = visit.earned
     if visit.variant is None or earned is None or not earned.is_complete:
         return None
@@ -47,7 +44,7 @@ def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict
 
 
 def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) -> dict[str, Any]:
-    """All that an amount follows from: the rules, and each game with the statistics that they look at."""
+    """The basis of an amount: the rules, and each game with the statistics that they read."""
     looked_at = treatment.statistics
     return {
         "variant": variant,
@@ -66,7 +63,7 @@ def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) ->
 
 
 def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
-    """The inverse of `evidence`: `treatment.earned` of these games is what was written."""
+    """The inverse of `evidence`: `treatment.earned` of these games is the amount that was written."""
     rules = said["treatment"]
     bonus = dict(rules["bonus"] or {})
     kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))

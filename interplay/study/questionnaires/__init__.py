@@ -1,4 +1,5 @@
-"""Questions after a game with a partner: `questions.py` is what a study's file says, `forms.py` what is asked next. Pure rules.
+"""Questions after a game with a partner: `questions.py` reads them from a study's file, `forms.py` says which are due. Pure
+rules.
 
-`sets/` holds questions that ship with the package. The service is `Visits` (`playing/visits.py`).
+`sets/` holds questions that ship with the package. The service is `Visits` (`play/visits.py`).
 """

@@ -1,4 +1,4 @@
-"""Which form is due after the games of a visit, and what may be written into it."""
+"""The form that is due after the games of a visit, and checks of its answers."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class TeamGame(NamedTuple):
 
     Attributes:
         number: Of the game in the visit, from 1.
-        partner: Who sat in the other seats, as the recording names them; of one seat after the other where it changed.
-        met: What they were, as people read it.
+        partner: The actors in the other seats, as the recording names them, joined where they changed.
+        met: Their kinds in words.
     """
 
     number: int
@@ -29,11 +29,7 @@ class TeamGame(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """What one page asks.
-
-    Attributes:
-        games: The game, or the two games, that it is about, the older one first.
-    """
+    """The questions of one page, about a game, or about two games, the older one first."""
 
     kind: FormKind
     questions: tuple[Question, ...]
@@ -41,14 +37,11 @@ class Form:
 
     @property
     def key(self) -> str:
-        """Stays the same however often the form is shown."""
+        """A key that stays the same however often the form is shown."""
         return f"{self.kind}:{self.games[-1].episode}"
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
-        """What somebody wrote: question -> value.
-
-        Raises:
-            FormError: If an answer is missing, too long, or none of those that can be chosen.
+        """Answers by question (FormError if one is missing, too long, or not among the options).
 
         >>> form = Form("partner", (Question("fun", "It was fun.", {"1": "no", "2": "yes"}),), (TeamGame(1, "e", "noop"),))
         >>> form.read({"fun": "2"})
@@ -66,7 +59,7 @@ class Form:
 
 
 def due(questions: Questions, games: Sequence[TeamGame], answered: Collection[str]) -> Form | None:
-    """The form that comes next; None if nothing is to be asked now.
+    """The next form, or None.
 
     Args:
         games: Those of the visit that were played with a partner, in order.

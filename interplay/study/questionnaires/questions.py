@@ -1,4 +1,4 @@
-"""What a study asks after a game with a partner: about that partner, and which of two partners just met was better."""
+"""Questions of a study after a game with a partner: about that partner, and which of the last two partners was better."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Question:
 
     Attributes:
         id: Short name, unique in its form; the key of the answer.
-        options: Value -> as people read it, in order. Of a statement the values are 1, 2, ...; without any, people answer in
-            their own words, or leave it empty.
+        options: Value -> in words, in order. Of a statement the values are 1, 2, ...; without any, people answer in their own
+            words, or leave it empty.
     """
 
     id: str
@@ -41,12 +41,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """What is asked.
+    """The questions of a study.
 
     Attributes:
         partner: About the partner of a game.
         comparison: About the partners of two games one after the other, if they differ; each pair is asked about once.
-        every: About the partner is asked after every so many games.
+        every: Questions about the partner come after every so many games.
     """
 
     partner: tuple[Question, ...] = ()
@@ -55,7 +55,7 @@ class Questions:
 
 
 def read_questions(table: Table | None) -> Questions:
-    """The table `[questions]` of a study, with the sets that it uses taken in (StudyError if it asks what cannot be asked)."""
+    """The table `[questions]` of a study (StudyError if it is invalid)."""
     if table is None:
         return Questions()
     partner = _read(table, "partner", None)
@@ -68,11 +68,7 @@ def read_questions(table: Table | None) -> Questions:
 
 
 def taken_in(table: Table) -> dict[str, Any]:
-    """The table of a file, with the questions of the sets that `use` names in the place of that key.
-
-    Raises:
-        StudyError: If there is no such set, with the nearest name.
-    """
+    """The table of a file, its key `use` replaced by the questions of the named sets (StudyError for an unknown set)."""
     found = dict(table.values)
     used = found.pop("use", [])
     for name in reversed([used] if isinstance(used, str) else table.texts("use", [])):

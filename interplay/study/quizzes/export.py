@@ -26,12 +26,7 @@ _TICK_ALL = "(tick all that are true)"
 
 
 def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -> str:
-    """The quiz as plain text.
-
-    Args:
-        rng: Decides the order of the boxes.
-        with_key: Mark right boxes with an x and say what passes. Without it, nothing in the text tells them apart.
-    """
+    """The quiz as plain text; with the key, right boxes have an x. `rng` decides the order of the boxes."""
     lines = [quiz.title, "=" * len(quiz.title), "", quiz.intro]
     if with_key:
         lines += ["", f"Passed with {quiz.pass_share:.0%} of {quiz.num_boxes} boxes in the right state."]
@@ -48,7 +43,7 @@ def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | N
     """The `Test` of a qualification type: a QuestionForm with one checkbox question after another.
 
     Args:
-        rng: Decides the order of the boxes; Amazon shows them as they stand.
+        rng: Decides the order of the boxes; Amazon keeps it.
         picture_base: https address of the folder where the quiz's own pictures can be fetched.
     Raises:
         QuizError: If it is longer than Amazon takes, or a picture has no address.
@@ -81,8 +76,8 @@ def answer_key(quiz: Quiz) -> str:
     """The `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
 
     Amazon scores a question only by the exact set of ticked boxes, so every set with a score of its own is listed; all others,
-    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so
-    the sums are mapped one by one.
+    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so the
+    sums are mapped one by one.
 
     Raises:
         QuizError: If it is longer than Amazon takes.

@@ -1,4 +1,4 @@
-"""Read quizzes from TOML and refuse what cannot work, naming file, question and remedy."""
+"""Read quizzes from TOML; errors name file, question and remedy."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ _PICTURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\.(jpg|jpeg|png)")
 
 
 def load_quiz(path: str | Path) -> Quiz:
-    """Read a quiz from a TOML file; pictures lie beside it.
-
-    Raises:
-        QuizError: If the file is missing, is not TOML, or holds something a quiz cannot mean.
-    """
+    """Read a quiz from a TOML file; pictures lie beside it (QuizError if it cannot be used)."""
     file = Path(path)
     hint = "Begin with a quiz that ships:  interplay judge quiz export minecraft --format toml"
     text = read_text(file, QuizError, hint=hint)
@@ -37,7 +33,7 @@ def builtin_quizzes() -> dict[str, Quiz]:
 
 
 def find_quiz(name: str) -> Quiz:
-    """A quiz by the id of one that ships, or by the path of a TOML file.
+    """A quiz by the id of a built-in one, or by the path of a TOML file.
 
     Raises:
         NotFoundError: With the nearest known id.
@@ -51,11 +47,7 @@ def find_quiz(name: str) -> Quiz:
 
 
 def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
-    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures.
-
-    Raises:
-        QuizError: As `load_quiz`, naming file, question and remedy.
-    """
+    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures (QuizError as `load_quiz`)."""
     root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
     head = root.table("quiz")
     quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
@@ -82,7 +74,6 @@ def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None)
 
 
 def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
-    """One [[question]] table, checked; errors name it by its id."""
     name = table.values.get("id")
     if isinstance(name, str) and name:
         table = Table(table.values, table.source, f"question {name!r}", refuse=QuizError)

@@ -1,4 +1,4 @@
-"""`QuizPart`: the quiz that a study asks before people work, all of it or one variant alone, as a study's file has it."""
+"""`QuizPart`: the quiz before the work, of a whole study or of one variant, as a study's file has it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_PICTURES_BYTES = 1024 * 1024
 
 @dataclass(frozen=True)
 class QuizPart:
-    """The quiz people pass before they work, and how many attempts they have, over all their visits."""
+    """The quiz that people must pass before they work, and their number of attempts, over all their visits."""
 
     quiz: Quiz
     attempts: int
@@ -28,7 +28,7 @@ class QuizPart:
 
 
 def read_quiz(table: Table | None) -> QuizPart | None:
-    """The table `[quiz]`, with the quiz taken in (StudyError if it holds what a quiz cannot mean)."""
+    """The table `[quiz]`, with the quiz taken in (StudyError if it is invalid)."""
     if table is None:
         return None
     table.text("quiz")
@@ -54,11 +54,7 @@ def read_quiz(table: Table | None) -> QuizPart | None:
 
 
 def quiz_taken_in(part: Table, folder: Path | None) -> dict[str, Any]:
-    """The table `[quiz]` of a file, with the text and the pictures of the quiz that it names; `folder` holds a quiz of its own.
-
-    Raises:
-        StudyError: If there is no such quiz, or it cannot be used.
-    """
+    """The table `[quiz]` of a file, with the text and the pictures of the named quiz (StudyError if it cannot be used)."""
     name = part.text("quiz")
     try:
         quiz = quiz_file.find_quiz(str((folder or Path()) / name) if name.endswith(".toml") else name)

@@ -37,7 +37,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture beside a question: a file beside the quiz, or an https address; and words for those who do not see it."""
+    """A picture beside a question: a file beside the quiz, or an https address; `alt` describes it for people who cannot see
+    it."""
 
     name: str
     alt: str
@@ -45,7 +46,6 @@ class Picture:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it lies at an address of its own."""
         return self.name.startswith("https://")
 
     @property
@@ -70,11 +70,9 @@ class QuizQuestion:
 
 @dataclass(frozen=True)
 class QuizScore:
-    """How many boxes stood right.
+    """How many boxes stood right; `is_passed` compares the share with the quiz's `pass_share` exactly.
 
     Attributes:
-        num_right, num_boxes: Of the whole quiz.
-        is_passed: Whether the share reached the quiz's `pass_share`, computed exactly.
         by_question: Question id -> (right, boxes).
     """
 
@@ -109,7 +107,7 @@ class Quiz:
 
     @cached_property
     def content_hash(self) -> str:
-        """16 hex digits over everything that is asked and how it is scored, to be stored beside every attempt."""
+        """16 hex digits over all questions and scoring rules, to be stored beside every attempt."""
         content = [self.id, self.title, self.intro, self.pass_share]
         content += [
             [
@@ -123,22 +121,17 @@ class Quiz:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
     def picture(self, name: str) -> Picture:
-        """The picture of that name that lies beside the quiz, for the handler that serves it.
-
-        Raises:
-            NotFoundError: For any other name; a path never leads out of the quiz.
-        """
+        """The picture of that name that lies beside the quiz (NotFoundError for any other name; a path never leads out of the
+        quiz)."""
         local = {q.picture.name: q.picture for q in self.questions if q.picture is not None and not q.picture.is_remote}
         if name not in local:
             raise unknown_name("picture", name[:100], local)
         return local[name]
 
     def form(self, rng: np.random.Generator) -> dict[str, Any]:
-        """What those who take the quiz may see: no key, no notes, and boxes in an order that chance decides.
+        """The quiz without key and notes, its boxes in random order, as JSON: `id`, `title`, `intro` and `questions`.
 
-        Returns:
-            `id`, `title`, `intro` and `questions`: each `id`, `text`, `picture` (`name`, `alt`, or None) and `options`
-            (each `id` and `text`). Answers come back as `{question id: [ids of ticked options]}`.
+        Answers come back as `{question id: [ids of ticked options]}`.
         """
         return {
             "id": self.id,
@@ -156,13 +149,13 @@ class Quiz:
         }
 
     def score(self, answers: Any) -> QuizScore:
-        """Score what somebody ticked.
+        """Score somebody's ticks.
 
         Args:
-            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list.
-                Any JSON value may come in.
+            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list. Any
+                JSON value may come in.
         Raises:
-            QuizAnswerError: If a question is missing, or something is named that the quiz does not have.
+            QuizAnswerError: If a question is missing, or a name is not of this quiz.
         """
         ticked = self._checked(answers)
         by_question = {
@@ -193,7 +186,7 @@ class Quiz:
         return ticked
 
     def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers given by the options' texts, as answers by their ids; whatever is no option's text stays as it is."""
+        """Answers given by the options' texts, as answers by their ids; other values stay as they are."""
         ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
         return {
             name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]

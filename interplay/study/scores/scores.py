@@ -23,7 +23,7 @@ class Place:
     Attributes:
         rank: 1 for the best; equals share the better one.
         sha256: Of the file of the recording.
-        is_own: Whether it is of who looks.
+        is_own: Whether it is the viewer's.
     """
 
     rank: int
@@ -40,9 +40,8 @@ class Board:
     """The high scores of one task and statistic.
 
     Attributes:
-        top: The best people, one line each; who looks comes last if they are further down.
-        own: How who looks stands; None if they have no complete episode here.
-        agents: What agents reach on average.
+        top: The best people, one line each; the viewer comes last if they are further down.
+        own: How the viewer stands; None if they have no complete episode here.
     """
 
     top: tuple[Place, ...]
@@ -72,8 +71,8 @@ class Scores:
         Args:
             statistic: `score`, or one that the task measures.
             since: Only episodes that began then or later.
-            person: Number of who looks.
-            without: Episodes that do not count: played again, they were not what was recorded.
+            person: Number of the viewer.
+            without: Episodes that do not count because a replay differed from the recording.
         """
         with self._database.read() as session:
             found = scores_of_people(
@@ -88,7 +87,7 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Number of a participant -> their best value, of everybody who played one variant of a study."""
+        """Best value of every participant of one variant of a study, by their number."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
@@ -99,7 +98,7 @@ def today(now: datetime) -> datetime:
 
 
 def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
-    """The best episode of every person, the best person first; of equals who reached it first."""
+    """The best episode of every person, the best person first; of equals the earlier one."""
     sign = 1 if is_lower_better else -1
     best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):

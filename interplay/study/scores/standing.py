@@ -17,7 +17,7 @@ class Standing:
     Attributes:
         others: How many others there are.
         percentile: Percent of the others who did worse, equals counted half, rounded down; None without others.
-        rank: Their place, 1 for the best; equals share the better one.
+        rank: 1 for the best; equals share the better one.
     """
 
     value: float
@@ -44,12 +44,8 @@ def standing(value: float, others: Sequence[float], *, is_lower_better: bool = F
 
 @dataclass(frozen=True)
 class Bins:
-    """A histogram with round edges.
-
-    Attributes:
-        low: Where the first bin begins.
-        counts: How many values each holds: from its lower edge on, up to below its upper edge.
-    """
+    """A histogram with round edges; a bin holds the values from its lower edge, `low` for the first, up to below its upper
+    edge."""
 
     low: float
     width: float
@@ -69,7 +65,7 @@ def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool
     Args:
         values: At least one; finite.
         marks: Other values that must have a place in the plot.
-        is_whole: Whether all values are whole numbers, so that a bin narrower than 1 says nothing.
+        is_whole: Whether all values are whole numbers, so that bins are at least 1 wide.
 
     >>> bins([9, 12, 30, 186], is_whole=True)
     Bins(low=0.0, width=20.0, counts=(2, 1, 0, 0, 0, 0, 0, 0, 0, 1))

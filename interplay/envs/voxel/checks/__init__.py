@@ -1,8 +1,8 @@
 """Outcome checks: whether a task was achieved, read from the block world as it is at the end of an episode.
 
 Each module of this folder has a function `check(world)` that answers for one task; a task names it in `env.options.check`. The
-answers stand beside those of judges, and no agent is given them. Style, beauty and effort are nobody's business here, and a
-building counts only as far as the rules can tell.
+answers stand beside those of judges, and no agent gets them. They leave out style, beauty and effort, and a building counts
+only as far as the rules can tell.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ Check = Callable[[World], Answers]
 
 
 def names() -> list[str]:
-    """The checks that ship with the package."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
@@ -48,10 +47,7 @@ def find(name: str) -> Check:
 
 
 def outcome(world: World, name: str) -> Answers:
-    """What a check answers about a world.
-
-    Raises:
-        NotFoundError, EnvError: As `find`.
+    """The answers of a check about a world; errors as `find`.
 
     >>> outcome(World(7, "flat", inhabited=False), "find_cave")
     {'inside_cave': False, 'dug_in': False, 'depth': 0, 'success': False}

@@ -1,4 +1,4 @@
-"""Build a village house: whether what was built has a room, stands by a path and is made as the houses there are."""
+"""Build a village house: whether the building has a room, stands by a path and resembles the houses there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling")
 
 
 def check(world: World) -> Answers:
-    """The largest thing that was built with a room in it, one with a window first, and what it has."""
+    """The largest building with a room in it, one with a window first, and its properties."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
     rooms = [(room, group) for group in groups if (room := find_room(world, group)) is not None]
@@ -61,7 +61,7 @@ def check(world: World) -> Answers:
 
 
 def built_cells(world: World) -> dict[Position, int]:
-    """Cells where the player built something, and its state: not what grows, flows or is left of the ground."""
+    """Cells where the player built something, and its state; growth, water and leftovers of the ground do not count."""
     found: dict[Position, int] = {}
     for x, y, z in changed_cells(world).tolist():
         now, before = int(world.grid.blocks[x, z, y]), int(world.land.blocks[x, z, y])
@@ -76,17 +76,13 @@ def built_cells(world: World) -> dict[Position, int]:
 
 
 class Room(NamedTuple):
-    """A room that somebody built.
-
-    Attributes:
-        has_window: Whether there is a window in its walls: glass, bars, a fence, or an opening besides the way in.
-    """
+    """A room that somebody built; its walls may have a window: glass, bars, a fence, or an opening besides the way in."""
 
     has_window: bool
 
 
 def find_room(world: World, built: set[Position]) -> Room | None:
-    """A room among what was built: at least 4 cells of floor, a roof, walls, and a door or doorway; one with a window first."""
+    """A room in a building: at least 4 cells of floor, a roof, walls, and a door or doorway; one with a window first."""
     xs, ys, zs = ([cell[axis] for cell in built] for axis in range(3))
     low, high = (min(xs), min(ys), min(zs)), (max(xs), max(ys), max(zs))
     grid = world.grid
@@ -136,7 +132,7 @@ def _room(
     start: Position,
     seen: set[Position],
 ) -> tuple[set[Position], set[Position], set[Position]]:
-    """Roofed cells that hang together, the cells outside through which they are open, and the doors at their sides."""
+    """Connected cells under a roof, the cells outside through which they are open, and the doors at their sides."""
     room, queue, leaks, doors = {start}, [start], set[Position](), set[Position]()
     while queue:
         for near in sides(queue.pop()):
@@ -156,7 +152,7 @@ def _room(
 
 
 def palette(world: World) -> frozenset[str]:
-    """Names of the blocks that the houses of the land's villages are built of."""
+    """Names of the blocks in the houses of the land's villages."""
     names: set[str] = set()
     for house in houses_of(world):
         if house.kind in (*FARM_KINDS, *PEN_KINDS):
