@@ -229,30 +229,17 @@ class Observer:
         return observation
 
 
-def _native(name: str, *parts: str) -> EveryFrame:
-    return EveryFrame(name, ("picture", *parts), Frame.rgb)
-
-
-def _pixels() -> EveryFrame:
-    """Native frames as episodes keep them: palette indices, uint8, shape (H, W), or RGB (H, W, 3) in worlds without a palette.
-    Scripted players look at these: an Atari sprite is one index."""
-    return EveryFrame("pixels", ("picture",), lambda frame: frame.pixels.copy())
-
-
-def _state() -> EveryFrame:
-    """The numbers of a world at every step, flattened: float32, shape (n,), for worlds such as Gymnasium's classic control."""
-    return EveryFrame(
-        "state", ("state",), lambda frame: frame.pixels, looks_at="state", low=-np.inf, high=np.inf, dtype=np.float32
-    )
-
-
 _PIPELINES: dict[str, Callable[[], Pipeline]] = {
     "dqn": DQN,
-    "native": lambda: _native("native"),
-    "pixels": _pixels,
+    "native": lambda: EveryFrame("native", ("picture",), Frame.rgb),
+    # As episodes keep them, as palette indices where there are any: to scripted players, an Atari sprite is one index.
+    "pixels": lambda: EveryFrame("pixels", ("picture",), lambda frame: frame.pixels.copy()),
     "small": Small,
-    "scene": lambda: _native("scene", "info", "text"),
-    "state": _state,
+    "scene": lambda: EveryFrame("scene", ("picture", "info", "text"), Frame.rgb),
+    # Of worlds that give numbers, such as Gymnasium's classic control: float32, shape (n,).
+    "state": lambda: EveryFrame(
+        "state", ("state",), lambda frame: frame.pixels, looks_at="state", low=-np.inf, high=np.inf, dtype=np.float32
+    ),
 }
 
 

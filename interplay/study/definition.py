@@ -21,8 +21,8 @@ from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
 from interplay.study.play.variants import PlayPart, cents, read_play
-from interplay.study.questionnaires.questions import taken_in
-from interplay.study.quizzes.part import QuizPart, quiz_taken_in, read_quiz
+from interplay.study.questions import taken_in
+from interplay.study.quizzes.file import QuizPart, quiz_taken_in, read_quiz
 from interplay.study.review.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars
@@ -275,7 +275,10 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
     kind = head.choice("kind", KINDS, KINDS[0])
     wage = _pay(root.optional("pay"))
     play = _play(root, head, wage) if kind == "play" else None
-    review = _review(root) if kind == "review" else None
+    review = None
+    if kind == "review":
+        _nothing_compared(root, "reviews")
+        review = read_review(root)
     study = Study(
         id=head.name("id"),
         title=head.text("title"),
@@ -381,11 +384,6 @@ def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
     if wage is None and (play.waiting.pay_cents or any(one.treatment.max_cents for one in play.variants)):
         raise root.error("pay", "is missing, and people are promised money", 'add [pay] with reward and currency = "USD"')
     return play
-
-
-def _review(root: Table) -> ReviewPart:
-    _nothing_compared(root, "reviews")
-    return read_review(root)
 
 
 def _num_reviews(head: Table, review: ReviewPart) -> int:

@@ -15,7 +15,7 @@ from interplay.store.participants import judge_name
 from interplay.store.study import numbers as store
 from interplay.store.study.numbers import Funnel, PersonRow
 from interplay.store.summary import Spread
-from interplay.study.assignment.balance import Stand
+from interplay.study.assignment import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
 from interplay.study.pauses import Pauses, PauseState

@@ -25,10 +25,9 @@ from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, earned_outcome, next_step
-from interplay.study.play.games import due_form, read_visit
-from interplay.study.play.ledger import earned_line, waited_line
+from interplay.study.play.games import due_form, earned_line, read_visit, waited_line
 from interplay.study.play.variants import PlayPart
-from interplay.study.quizzes.part import QuizPart
+from interplay.study.quizzes.file import QuizPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000

@@ -466,7 +466,7 @@ def _document(study: Study) -> dict[str, Any]:
 
 def _play_lines(study: Study, play: PlayPart) -> list[str]:
     """What each variant asks and gives, what is asked about partners, and what waiting for one is worth."""
-    from interplay.study.incentives.words import amount
+    from interplay.study.incentives import amount
 
     lines = []
     for variant in play.variants:

@@ -32,9 +32,8 @@ from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv, require_actions
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
-from interplay.envs.voxel.origin import ready
 from interplay.envs.voxel.rewards import REWARDS
-from interplay.envs.voxel.starts import STARTS, put
+from interplay.envs.voxel.starts import STARTS, put, ready
 from interplay.errors import NotFoundError, unknown_name
 from interplay.tasks import Task
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from blockworld import EYE_HEIGHT, Position, World
+from blockworld import EYE_HEIGHT, Action, Position, World
 from blockworld.grid import physics
 from blockworld.terrain import PASSABLE, SEA, STANDABLE
 from interplay.envs.base import EnvError
@@ -164,3 +164,15 @@ def _stand(world: World, rng: np.random.Generator, start: tuple[int, int], goal:
     me.x, me.y, me.z = start[0] + 0.5, float(_feet(world, *start)), start[1] + 0.5
     towards = math.degrees(math.atan2(-(gx - me.x), gz - me.z))
     me.yaw, me.pitch = towards + float(rng.uniform(-ASIDE_DEGREES, ASIDE_DEGREES)), 0.0
+
+
+ORIGIN_TICKS = 20
+"""Pass after the commands before the scene is ready."""
+
+
+def ready(world: World) -> World:
+    """A copy of a world whose commands have just run, once the idle ticks have passed; the world itself stays as it is."""
+    idle = world.fork()
+    for _ in range(ORIGIN_TICKS):
+        idle.step(*(Action() for _ in idle.players))
+    return idle

@@ -24,7 +24,6 @@ __all__ = [
     "Arrival",
     "Channel",
     "Departure",
-    "EmailChannel",
     "MTurkChannel",
     "OpenChannel",
     "Outcome",

@@ -178,12 +178,9 @@ def quoted(value: str) -> str:
     return repr(plain + ("..." if len(value) > 40 else ""))
 
 
-def check_outcome(outcome: str) -> None:
+def check_departure(arrival: Arrival, outcome: str, channel: str) -> None:
     if outcome not in OUTCOMES:
         raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
-
-
-def check_ended(arrival: Arrival, channel: str) -> None:
     if arrival.is_preview:
         raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
     if arrival.channel != channel:

@@ -16,8 +16,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     identifier,
     parameters,
     quoted,
@@ -96,8 +95,7 @@ class MTurkChannel:
         Amazon wants at least one field beside `assignmentId`, and the form from the worker's own browser. The host is checked
         again here, because an arrival may have lain in a database since.
         """
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])
         fields = {"assignmentId": arrival.assignment, "outcome": outcome}

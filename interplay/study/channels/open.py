@@ -9,8 +9,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     parameters,
     refuse_strangers,
 )
@@ -39,8 +38,7 @@ class OpenChannel:
         return Arrival(self.name)
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        check_departure(arrival, outcome, self.name)
         return Departure("page", _TEXTS[outcome])
 
 

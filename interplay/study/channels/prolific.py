@@ -15,8 +15,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     folded,
     identifier,
     parameters,
@@ -99,8 +98,7 @@ class ProlificChannel:
         return Arrival(self.name, worker=ids["worker"], assignment=ids["assignment"], hit=ids["hit"])
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        check_departure(arrival, outcome, self.name)
         code = self.codes.get(outcome)
         if code is None:
             return Departure("page", _TEXTS[outcome] + _RETURN)

@@ -4,8 +4,8 @@
 participant of a class with a nickname that is erased after a while.
 """
 
-from interplay.study.classes.classes import Classes, Joined, SchoolClass
+from interplay.study.classes.classes import Classes, SchoolClass
 from interplay.study.classes.codes import ClassError
 from interplay.study.classes.pupils import Pupil
 
-__all__ = ["ClassError", "Classes", "Joined", "Pupil", "SchoolClass"]
+__all__ = ["ClassError", "Classes", "Pupil", "SchoolClass"]

@@ -25,63 +25,41 @@ class PlatformFee:
     """The fee of a platform on top of people's pay, value added tax left out.
 
     Attributes:
-        reward_share, bonus_share: Of each reward and each bonus.
-        many_share, many_from: Added to `reward_share` if one HIT has at least so many assignments.
+        share: Of each reward and each bonus.
+        many_share, many_from: Added to the share of a reward if one HIT has at least so many assignments.
         minimum: Smallest fee of one reward or bonus.
         min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
         source, read_on: Where that was said, and when we read it.
     """
 
     name: str
-    reward_share: Decimal
-    bonus_share: Decimal
-    many_share: Decimal
-    many_from: int
-    minimum: Decimal
-    min_hourly: Decimal
+    share: Decimal
     source: str
     read_on: date
+    many_share: Decimal = Decimal(0)
+    many_from: int = 0
+    minimum: Decimal = Decimal(0)
+    min_hourly: Decimal = Decimal(0)
 
     def on_reward(self, reward: Decimal, assignments_per_hit: int = 1) -> Decimal:
-        share = self.reward_share + (self.many_share if self.many_from and assignments_per_hit >= self.many_from else 0)
-        return self._fee(reward, share)
+        has_many = self.many_from and assignments_per_hit >= self.many_from
+        return self._fee(reward, self.share + (self.many_share if has_many else 0))
 
     def on_bonus(self, bonus: Decimal) -> Decimal:
-        return self._fee(bonus, self.bonus_share)
+        return self._fee(bonus, self.share)
 
     def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
         return max((amount * share).quantize(CENT, ROUND_HALF_UP), self.minimum) if amount else Decimal(0)
 
 
-def _fee(
-    name: str,
-    share: str,
-    source: str,
-    read_on: date,
-    *,
-    many_share: str = "0",
-    many_from: int = 0,
-    minimum: str = "0",
-    min_hourly: str = "0",
-) -> PlatformFee:
-    part = Decimal(share)
-    return PlatformFee(name, part, part, Decimal(many_share), many_from, Decimal(minimum), Decimal(min_hourly), source, read_on)
-
-
-_PROLIFIC = "prolific.com/pricing"
+_PROLIFIC = "prolific.com/pricing", date(2026, 9, 20)
 FEES = {
-    "none": _fee("no platform", "0", "", date(2026, 11, 21)),
-    "mturk": _fee(
-        "Mechanical Turk",
-        "0.20",
-        "mturk.com/pricing",
-        date(2026, 10, 7),
-        many_share="0.20",
-        many_from=10,
-        minimum="0.01",
+    "none": PlatformFee("no platform", Decimal(0), "", date(2026, 11, 21)),
+    "mturk": PlatformFee(
+        "Mechanical Turk", Decimal("0.2"), "mturk.com/pricing", date(2026, 10, 7), Decimal("0.2"), many_from=10, minimum=CENT
     ),
-    "prolific": _fee("Prolific, companies", "0.428", _PROLIFIC, date(2026, 9, 20), min_hourly="8.00"),
-    "prolific-academic": _fee("Prolific, academic and non-profit", "0.333", _PROLIFIC, date(2026, 9, 20), min_hourly="8.00"),
+    "prolific": PlatformFee("Prolific, companies", Decimal("0.428"), *_PROLIFIC, min_hourly=Decimal(8)),
+    "prolific-academic": PlatformFee("Prolific, academic and non-profit", Decimal("0.333"), *_PROLIFIC, min_hourly=Decimal(8)),
 }
 """Fee schedules by name. They change: compare with what the platform shows before money moves."""
 

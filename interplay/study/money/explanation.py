@@ -9,9 +9,8 @@ from typing import Any
 
 from interplay.store import Enrolment, PayEvent
 from interplay.study.definition import Study
-from interplay.study.incentives.treatment import Earned, Treatment
-from interplay.study.play.games import PlayedGame, PlayedVisit
-from interplay.study.play.ledger import evidence, read_evidence
+from interplay.study.incentives import Earned, Treatment
+from interplay.study.play.games import PlayedGame, PlayedVisit, evidence, read_evidence
 
 
 @dataclass(frozen=True)

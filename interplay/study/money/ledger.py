@@ -15,10 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from interplay.study.errors import PaymentError, PaymentUnknownError
 from interplay.study.money.estimates import hours, up
+
+if TYPE_CHECKING:
+    from interplay.study.channels.prolific_api import ProlificApi
+    from interplay.study.mturk.api import MTurkApi
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"
@@ -215,3 +219,48 @@ def send(
         return Sent(payment, "failed", str(error))
     write(payment, "sent", "")
     return Sent(payment, "sent")
+
+
+class MTurkPayer:
+    """Rewards by approving, bonuses by SendBonus under the payment's request."""
+
+    repeats_safely = True
+
+    def __init__(self, api: MTurkApi) -> None:
+        self._api = api
+
+    def reward(self, visit: Visit) -> None:
+        _check("Mechanical Turk", visit, self._api.assignment(visit.assignment).worker)
+        self._api.approve(visit.assignment)
+
+    def bonus(self, payment: Payment, reason: str) -> None:
+        visit, amount = payment.visit, Decimal(payment.amount_cents) / 100
+        _check("Mechanical Turk", visit, self._api.assignment(visit.assignment).worker)
+        self._api.send_bonus(visit.worker, visit.assignment, amount, reason, request=payment.request)
+
+
+class ProlificPayer:
+    """Rewards by approving, each bonus a batch of its own, so that one refusal delays nobody else."""
+
+    repeats_safely = False
+
+    def __init__(self, api: ProlificApi) -> None:
+        self._api = api
+
+    def reward(self, visit: Visit) -> None:
+        _check("Prolific", visit, self._api.submission(visit.assignment).participant)
+        self._api.approve(visit.assignment)
+
+    def bonus(self, payment: Payment, reason: str) -> None:
+        visit = payment.visit
+        _check("Prolific", visit, self._api.submission(visit.assignment).participant)
+        batch = self._api.set_up_bonuses(visit.hit, {visit.assignment: Decimal(payment.amount_cents) / 100})
+        self._api.pay_bonuses(batch.batch)
+
+
+def _check(platform: str, visit: Visit, holder: str) -> None:
+    if holder != visit.worker:
+        raise PaymentError(
+            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, and here {visit.worker} came with it\n"
+            "Nothing was paid. Somebody may have typed another person's ids into the link."
+        )

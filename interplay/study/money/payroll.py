@@ -23,10 +23,10 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import PAID
 from interplay.study.errors import OptionError, StudyError
-from interplay.study.incentives.raffle import Ticket, draw
 from interplay.study.money import ledger
 from interplay.study.money.explanation import Explanation, explain
 from interplay.study.money.ledger import Event, Payer, Payment, Sent, State, Visit
+from interplay.study.money.raffle import Ticket, draw
 from interplay.study.play.games import read_visit
 from interplay.study.studies import Studies
 

@@ -6,16 +6,17 @@ each enters once. After the draw the addresses are erased by command; the drawn 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from interplay.store import Database, Enrolment
 from interplay.store.judging import lock
 from interplay.store.study import money as store
 from interplay.study.errors import StudyError
-from interplay.study.incentives.raffle import draw
 from interplay.study.studies import OpenedStudy, Studies
 
 MAX_ADDRESS_CHARS = 254
@@ -133,3 +134,36 @@ def read_address(typed: str) -> str:
     if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
         raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
     return address.lower()  # not casefold, which makes another address of one with an ß
+
+
+class Ticket(NamedTuple):
+    """One entry with its number, 64 hex digits: SHA-256 of the text `seed:entry`. The smallest numbers win."""
+
+    number: str
+    entry: str
+
+
+def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
+    """Draw winners. To draw again by hand: `printf 'SEED:ENTRY' | sha256sum` for each entry, then sort.
+
+    An entry that comes later or leaves changes nobody else's number, so that a draw can be explained entry by entry.
+
+    Args:
+        entries: Each once, in any order; of a study the ids of enrolments.
+        winners: How many win; with fewer entries, all.
+        seed: Made public with the result.
+    Returns:
+        The winners, best number first, and all the others likewise.
+    Raises:
+        ValueError: If an entry comes twice, or `winners` is less than 1.
+
+    >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
+    ['cy']
+    """
+    names = list(entries)
+    if len(set(names)) != len(names):
+        raise ValueError("an entry comes twice; each has one ticket")
+    if winners < 1:
+        raise ValueError(f"at least one must win, got {winners}")
+    tickets = sorted(Ticket(hashlib.sha256(f"{seed}:{name}".encode()).hexdigest(), name) for name in names)
+    return tickets[:winners], tickets[winners:]

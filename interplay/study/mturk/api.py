@@ -199,10 +199,8 @@ class MTurkApi:
 
     def find_hit(self, annotation: str) -> CreatedHit | None:
         """This account's HIT with an annotation, in any state; None without one."""
-        for hit in self._every("list_hits", {}, "HITs"):
-            if hit.get("RequesterAnnotation") == annotation:
-                return _hit(hit)
-        return None
+        hits = self._every("list_hits", {}, "HITs")
+        return next((_hit(hit) for hit in hits if hit.get("RequesterAnnotation") == annotation), None)
 
     def create_qualification(self, request: Mapping[str, Any]) -> str:
         """Create a qualification type from `qualification_request(...)`, or find the one of that name: an account has one.
@@ -227,10 +225,8 @@ class MTurkApi:
 
     def find_qualification(self, name: str) -> str | None:
         mine = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for kind in self._every("list_qualification_types", mine, "QualificationTypes"):
-            if kind.get("Name") == name:
-                return str(kind["QualificationTypeId"])
-        return None
+        kinds = self._every("list_qualification_types", mine, "QualificationTypes")
+        return next((str(kind["QualificationTypeId"]) for kind in kinds if kind.get("Name") == name), None)
 
     def grant(self, qualification: str, worker: str, value: int) -> None:
         """Give a worker a qualification, such as the score of a quiz taken on our own pages; no e-mail is sent."""

@@ -1,21 +1,22 @@
-"""The games of a visit with their statistics, as the catalogue has them, and the pay they earn."""
+"""The games of a visit with their statistics, as the catalogue has them, and their pay as one line of the ledger."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
 from interplay.store.study import visits as store
 from interplay.store.study.visits import PlayedSession
-from interplay.study.incentives.requirements import Game
-from interplay.study.incentives.treatment import Earned
-from interplay.study.play.variants import PlayPart, Variant
-from interplay.study.questionnaires.forms import Form, TeamGame, due
+from interplay.study.incentives import Earned, Game, LinearBonus, Requirement, SlidingBonus, Treatment
+from interplay.study.play.variants import PlayPart, Variant, Waiting
+from interplay.study.questions import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may offer to leave, as in the lobby."""
@@ -153,3 +154,69 @@ def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, partici
     num_steps = sum(one.num_steps for one in mine)
     found |= {"games": 1.0, "time": num_steps / (played.frame_rate_hz or 60.0)}
     return found | {"score": float(sum(one.total_reward for one in mine))}
+
+
+def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
+    """The line of a complete visit; None of any other. The amount is the bonus alone: the reward is paid as for any visit."""
+    earned = visit.earned
+    if visit.variant is None or earned is None or not earned.is_complete:
+        return None
+    return {
+        "kind": "earned",
+        "state": "due",
+        "amount_cents": earned.bonus_cents,
+        "currency": visit.variant.treatment.currency,
+        "request": f"earned:{enrolment_id}",
+        "detail": json.dumps(evidence(visit.variant.name, visit.variant.treatment, visit.games), sort_keys=True),
+    }
+
+
+def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict[str, Any] | None:
+    """The line of a visit that ended because nobody came to play with; None where nothing was promised for waiting."""
+    if visit.variant is None or not waiting.pay_cents:
+        return None
+    return {
+        "kind": "waited",
+        "state": "due",
+        "amount_cents": waiting.pay_cents,
+        "currency": visit.variant.treatment.currency,
+        "request": f"waited:{enrolment_id}",
+        "detail": json.dumps({"variant": visit.variant.name, "waited_s": visit.waited_s, **vars(waiting)}, sort_keys=True),
+    }
+
+
+def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) -> dict[str, Any]:
+    """The basis of an amount: the rules, and each game with the statistics that they read."""
+    looked_at = treatment.statistics
+    return {
+        "variant": variant,
+        "treatment": treatment.to_json(),
+        "games": [
+            {
+                "episode": game.episode,
+                "task": game.task,
+                "seat": game.seat,
+                "at": game.at.isoformat(),
+                "statistics": {name: game.statistics.get(name, 0.0) for name in looked_at},
+            }
+            for game in games
+        ],
+    }
+
+
+def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
+    """The inverse of `evidence`: `treatment.earned` of these games is the amount that was written."""
+    rules = said["treatment"]
+    bonus = dict(rules["bonus"] or {})
+    kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))
+    treatment = Treatment(
+        tuple(Requirement(**one) for one in rules["requirements"]),
+        rules["reward_cents"],
+        None if kind is None else kind(**bonus),
+        rules["currency"],
+    )
+    games = [
+        PlayedGame(one["episode"], one["task"], one["seat"], datetime.fromisoformat(one["at"]), one["statistics"])
+        for one in said["games"]
+    ]
+    return treatment, games

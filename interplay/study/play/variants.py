@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
-from interplay.study.incentives.requirements import SCOPES, Requirement, Scope
-from interplay.study.incentives.treatment import Treatment
-from interplay.study.incentives.words import readable
-from interplay.study.questionnaires.questions import Questions, read_questions
-from interplay.study.quizzes.part import QuizPart, read_quiz
+from interplay.study.incentives import SCOPES, Bonus, LinearBonus, Requirement, Scope, SlidingBonus, Treatment, readable
+from interplay.study.questions import Questions, read_questions
+from interplay.study.quizzes.file import QuizPart, read_quiz
 from interplay.tables import Table
 
 Choice = Literal["assigned", "chosen"]

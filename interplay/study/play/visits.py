@@ -19,12 +19,11 @@ from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import visits as store
 from interplay.store.study.money import pay_events_of
-from interplay.study.assignment.balance import Assignment, Stand, assign, available
+from interplay.study.assignment import Assignment, Stand, assign, available
 from interplay.study.definition import Study
-from interplay.study.play.games import PlayedVisit, due_form, read_visit
-from interplay.study.play.ledger import read_evidence
+from interplay.study.play.games import PlayedVisit, due_form, read_evidence, read_visit
 from interplay.study.play.variants import PlayPart, Variant
-from interplay.study.questionnaires.forms import Form, TeamGame
+from interplay.study.questions import Form, TeamGame
 from interplay.study.studies import Studies
 
 LINK_PARAMETER = "task"

@@ -22,7 +22,7 @@ def check(world: World) -> Answers:
     cells = {cell for cell in built_cells(world) if cell[1] >= ground}
     rooms = [room for group in clusters(cells) if len(group) >= LEAST and (room := find_room(world, group)) is not None]
     placed = [sum(me.counts.get("used", {}).values()) for me in world.players]
-    has_window = any(room.has_window for room in rooms)
+    has_window = any(rooms)
     return {
         "closed": bool(rooms),
         "has_window": has_window,

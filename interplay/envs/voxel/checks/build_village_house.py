@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -40,9 +39,9 @@ def check(world: World) -> Answers:
     """The largest building with a room in it, one with a window first, and its properties."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
-    rooms = [(room, group) for group in groups if (room := find_room(world, group)) is not None]
-    room, one = max(rooms, key=lambda found: found[0].has_window) if rooms else (None, groups[0] if groups else set())
-    has_window = room is not None and room.has_window
+    rooms = [(has_window, group) for group in groups if (has_window := find_room(world, group)) is not None]
+    room, one = max(rooms, key=lambda found: found[0]) if rooms else (None, groups[0] if groups else set())
+    has_window = bool(room)
     paths = [path for village in world.land.villages for path in village.paths]
     columns = {(x, z) for x, _, z in one}
     near = any(max(abs(x - a), abs(z - b)) <= NEAR_PATH for x, _, z in paths for a, b in columns)
@@ -75,14 +74,11 @@ def built_cells(world: World) -> dict[Position, int]:
     return found
 
 
-class Room(NamedTuple):
-    """A room that somebody built; its walls may have a window: glass, bars, a fence, or an opening besides the way in."""
+def find_room(world: World, built: set[Position]) -> bool | None:
+    """Whether a building has a room with a window: glass, bars, a fence, or an opening besides the way in; None without a room.
 
-    has_window: bool
-
-
-def find_room(world: World, built: set[Position]) -> Room | None:
-    """A room in a building: at least 4 cells of floor, a roof, walls, and a door or doorway; one with a window first."""
+    A room has at least 4 cells of floor, a roof, walls, and a door or doorway.
+    """
     xs, ys, zs = ([cell[axis] for cell in built] for axis in range(3))
     low, high = (min(xs), min(ys), min(zs)), (max(xs), max(ys), max(zs))
     grid = world.grid
@@ -115,8 +111,8 @@ def find_room(world: World, built: set[Position]) -> Room | None:
                     panes = (near for cell in room for near in sides(cell) if near in built)
                     has_window = len(openings) > 1 or any(_SEEN_THROUGH[grid.get(*near)] for near in panes)
                     if has_window:
-                        return Room(True)
-                    found = Room(False)
+                        return True
+                    found = False
     return found
 
 
