@@ -98,11 +98,7 @@ class DemoResult:
 
 
 def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage, done, total: None) -> DemoResult:
-    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve`.
-
-    Raises:
-        DemoError: If the folder holds episodes already, the server does not start, or a stage brings nothing.
-    """
+    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve` (DemoError if a stage fails)."""
     begin = time.monotonic()
     task = find(settings.task)
     archive = interplay.record.open(data)

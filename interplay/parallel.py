@@ -68,11 +68,8 @@ class Pool(ProcessPoolExecutor):
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Wait for running jobs, and begin no other where something failed; at Ctrl-C, stop at once.
-
-        A generator that is closed waits too: a job that is begun is finished. Ctrl-C in a terminal reaches the processes as
-        well.
-        """
+        """Wait for running jobs, and begin no other where something failed; at Ctrl-C, which reaches the processes too, stop at
+        once."""
         if exc_type is not None and issubclass(exc_type, KeyboardInterrupt):
             self.stop()
         else:
@@ -80,10 +77,7 @@ class Pool(ProcessPoolExecutor):
 
 
 def process_pool(processes: int) -> Pool:
-    """An executor of fresh processes with one thread of arithmetic each.
-
-    Fresh, not forked: threads of an emulator, of Arrow and of torch do not survive a fork.
-    """
+    """An executor of fresh processes with one thread of arithmetic each: threads of Arrow and torch do not survive a fork."""
     return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
 
 

@@ -172,12 +172,7 @@ class AtariEnv(PlayableEnv):
 
 
 def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a task over the defaults.
-
-    Raises:
-        NotFoundError: For an option that does not exist; the nearest is offered.
-        EnvError: For a value of another kind than the default, or out of its range.
-    """
+    """The options of a task over the defaults (NotFoundError for an unknown one, EnvError for an invalid value)."""
     require_options(task, "Atari option", defaults)
     options = {**defaults, **task.env.options}
     for name, (low, high) in _RANGES.items():

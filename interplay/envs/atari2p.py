@@ -26,13 +26,8 @@ _OPTIONS = atari.OPTIONS | {"bonus": True}
 
 
 class Bonus(NamedTuple):
-    """The bonus of a game for one player when the other is hit.
-
-    Attributes:
-        points: How much.
-        byte: The byte of RAM that shows that somebody was hit.
-        bits: The bits that rise in the frame of the payment, by the seat that is paid.
-    """
+    """The bonus of a game for one player when the other is hit; the bits of a byte of RAM show, by paid seat, the frame of
+    payment."""
 
     points: int
     byte: int

@@ -177,11 +177,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         )
 
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> Scene | None:
-        """A new source of the messages with which this seat's browser draws the view; None where browsers cannot.
-
-        Args:
-            gui_size: Width and height of the drawing over the world, GUI pixels.
-        """
+        """A new source of the messages with which this seat's browser draws the view, with a GUI of this size; None if it
+        cannot."""
         return None
 
     def replayed_scene_of(self, seat: str) -> Scene | None:
@@ -214,7 +211,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return self.step(action)[1:]
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """From now on, draw pictures in this way, until told otherwise (EnvError if it cannot).
+        """From now on, draw pictures in this way (EnvError if it cannot).
 
         Args:
             view: As `people_see`; None as agents see it.
@@ -224,12 +221,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """The action to take and to record for the input of the person in this seat; it differs only for the seen cursor of a
-        screen.
-
-        Args:
-            gui_size: Of the drawing of their browser over the world, as `scene_of`; None for those who see our picture.
-        """
+        """The action to take and to record for a person's input; it differs only for the cursor of a screen, as they see it in
+        a browser with a GUI of this size, or (of None) in our picture."""
         return action
 
     def snapshot(self) -> bytes | None:
@@ -265,10 +258,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the seat.
-
-    Everything else (`view`, `snapshot`, `task` and so on) is the world's. EnvError if the world has several seats.
-    """
+    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the
+    seat."""
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:

@@ -29,12 +29,8 @@ def register() -> None:
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
-    """The environment of a task, with some of its options changed: `gymnasium.make("interplay/Sandbox-v1", commands=[...])`.
-
-    Args:
-        render_mode: `rgb_array` or nothing; there is no window.
-        options: See `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit.
-    """
+    """The environment of a task: `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes options, see
+    `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit."""
     from dataclasses import replace
 
     from interplay.envs.base import EnvError, SingleAgentEnv

@@ -85,12 +85,8 @@ class Debrief:
 
 @dataclass(frozen=True)
 class Pay:
-    """The pay for one visit.
-
-    Attributes:
-        reward_cents: Paid for a finished visit, in hundredths of `currency`.
-        hourly_target_cents: Intended pay of an hour; measured times are compared with it. None: no target.
-    """
+    """The pay for one visit that was finished, in hundredths of `currency`; `hourly_target_cents` is the intended pay of an
+    hour."""
 
     reward_cents: int
     currency: str = "USD"

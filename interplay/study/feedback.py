@@ -71,12 +71,7 @@ class FeedbackBox:
         version: str = "",
         participant: int | None = None,
     ) -> Feedback:
-        """Check and keep one piece of feedback.
-
-        Raises:
-            FeedbackError: If the text is empty or too long, or the kind is not in `KINDS`.
-            TooMuchFeedbackError: If this person, or all together, have written too much today.
-        """
+        """Check and keep one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
             raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")

@@ -224,12 +224,8 @@ Bonus = SlidingBonus | LinearBonus
 
 @dataclass(frozen=True)
 class Earned:
-    """The result of a treatment for one visit.
-
-    Attributes:
-        completion: The least progress, from 0 to 1.
-        totals: Each statistic that a rule reads, summed over the games.
-    """
+    """The result of a treatment for one visit: the least progress as `completion`, and sums of the statistics that rules
+    read."""
 
     progress: tuple[Progress, ...]
     completion: float
@@ -248,13 +244,8 @@ class Earned:
 
 @dataclass(frozen=True)
 class Treatment:
-    """The promise to a participant.
-
-    Attributes:
-        requirements: To be reached before anything is paid.
-        reward_cents: For a visit that has reached them, in hundredths of `currency`.
-        bonus: On top, for doing well; None: no bonus.
-    """
+    """The promise to a participant: a reward once the requirements are reached, in hundredths of `currency`, and a bonus on
+    top."""
 
     requirements: tuple[Requirement, ...] = ()
     reward_cents: int = 0

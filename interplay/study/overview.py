@@ -49,12 +49,8 @@ class PeoplePage:
 
 @dataclass(frozen=True)
 class RequirementProgress:
-    """How far the visits of a variant are with one requirement.
-
-    Attributes:
-        met, visits: How many visits reach it, of those with a game.
-        spread: Of the visits, in the unit of the statistic; None where a share is asked for, or nobody has played.
-    """
+    """How many visits of a variant, of those with a game, reach one requirement; `spread` is of the statistic, unless it is a
+    share."""
 
     variant: str
     label: str

@@ -38,11 +38,8 @@ class Pauses:
         return self.all().get(study)
 
     def pause(self, study: str | None = None, *, note: str = "", hint: str = "") -> None:
-        """Let nobody new into a study, or (of None) let no new game begin (NotFoundError with the nearest id).
-
-        Args:
-            note: For people who come meanwhile; its first 500 characters are kept.
-        """
+        """Let nobody new into a study, or (of None) let no new game begin; people who come read the note (NotFoundError if
+        unknown)."""
         self._say(study, is_paused=True, note=note, hint=hint)
 
     def resume(self, study: str | None = None, *, hint: str = "") -> None:

@@ -27,10 +27,9 @@ MAX_TEXT_CHARS = 2000
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """One question, its id unique in its form.
 
     Attributes:
-        id: Short name, unique in its form; the key of the answer.
         options: Value -> in words, in order. Of a statement the values are 1, 2, ...; without any, people answer in their own
             words, or leave it empty.
     """
@@ -45,13 +44,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a study.
-
-    Attributes:
-        partner: About the partner of a game.
-        comparison: About the partners of two games one after the other, if they differ; each pair is asked about once.
-        every: Questions about the partner come after every so many games.
-    """
+    """The questions of a study about the partner, after `every` so many games, and comparisons of the partners of two games in
+    a row, if they differ; each pair is compared once."""
 
     partner: tuple[Question, ...] = ()
     comparison: tuple[Question, ...] = ()
@@ -117,13 +111,7 @@ FormKind = Literal["partner", "comparison"]
 
 
 class TeamGame(NamedTuple):
-    """A game with a partner.
-
-    Attributes:
-        number: Of the game in the visit, from 1.
-        partner: The actors in the other seats, as the recording names them, joined where they changed.
-        met: Their kinds in words.
-    """
+    """A game with a partner, its number in the visit from 1; of the actors in the other seats the names and kinds."""
 
     number: int
     episode: str
@@ -163,12 +151,8 @@ class Form:
 
 
 def due(questions: Questions, games: Sequence[TeamGame], answered: Collection[str]) -> Form | None:
-    """The next form, or None.
-
-    Args:
-        games: Those of the visit that were played with a partner, in order.
-        answered: Keys of forms that were sent or skipped.
-    """
+    """The next form, or None; `games` are those with a partner, in order, and `answered` the keys of forms that were sent or
+    skipped."""
     return next((form for form in forms(questions, games) if form.key not in answered), None)
 
 

@@ -18,12 +18,10 @@ MOST_BINS = 12
 
 @dataclass(frozen=True)
 class Standing:
-    """How one person stands among the others.
+    """How one person stands among so many others; equals share the better rank, from 1.
 
     Attributes:
-        others: How many others there are.
         percentile: Percent of the others who did worse, equals counted half, rounded down; None without others.
-        rank: 1 for the best; equals share the better one.
     """
 
     value: float
@@ -97,13 +95,7 @@ AGENTS_SHOWN = 4
 
 @dataclass(frozen=True)
 class Place:
-    """A line of the table: somebody's best episode.
-
-    Attributes:
-        rank: 1 for the best; equals share the better one.
-        sha256: Of the file of the recording.
-        is_own: Whether it is the viewer's.
-    """
+    """A line of the table: somebody's best episode; equals share the better rank, from 1."""
 
     rank: int
     episode: str
@@ -116,12 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The high scores of one task and statistic.
-
-    Attributes:
-        top: The best people, one line each; the viewer comes last if they are further down.
-        own: How the viewer stands; None if they have no complete episode here.
-    """
+    """The high scores of one task and statistic: one line for each of the best people, and one for the viewer."""
 
     top: tuple[Place, ...]
     values: tuple[float, ...]

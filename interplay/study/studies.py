@@ -108,11 +108,8 @@ class Studies:
             return before
 
     def close(self, study: str, *, hint: str = "") -> tuple[OpenedStudy, int]:
-        """Let nobody in any more. Writes the time, once: a study closed before keeps its time (NotFoundError as `get`).
-
-        Returns:
-            The closed study, and how many people are still inside.
-        """
+        """Let nobody in any more; a study closed before keeps its time. Returns it, and how many people are still inside
+        (NotFoundError as `get`)."""
         with self._database.write() as session:
             row = store.close_study(session, study, self._clock())
             if row is None:
@@ -171,11 +168,8 @@ class Studies:
     # Arriving
 
     def admission(self, opened: OpenedStudy, arrival: Arrival, visitor: int | None = None) -> Admission:
-        """Whether somebody who opens a study's link is let in (`enrolment.admit`). Writes nothing.
-
-        Args:
-            visitor: Number of the participant, if the browser says so; None: known by channel and worker, or not at all.
-        """
+        """Whether somebody who opens a study's link is let in (`enrolment.admit`); `visitor` is their number, if the browser
+        says so."""
         with self._database.read() as session:
             person = _person(session, arrival) if visitor is None else visitor
             return self._admission(session, opened, arrival, person)
@@ -261,12 +255,10 @@ class Studies:
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
-        """Score and write one attempt at the quiz; False, and nothing is written, if the quiz is not the next step.
+        """Score and write one attempt at the quiz, from pairs of question id and ticked box; False if the quiz is not the next
+        step.
 
-        Args:
-            ticked: Pairs of question id and ticked box.
-        Raises:
-            QuizAnswerError: If the pairs belong to another quiz; that is not an attempt.
+        Pairs of another quiz are not an attempt (QuizAnswerError).
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt

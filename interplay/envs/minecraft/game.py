@@ -25,13 +25,7 @@ WIDTH, HEIGHT = 640, 360
 
 
 class Answer(NamedTuple):
-    """The game's answer to a reset or a step.
-
-    Attributes:
-        picture: uint8, shape (360, 640, 3).
-        info: The rest of the answer; `error` in it means that the game is gone and the picture is noise.
-        terminated, truncated: Whether the world ended, or a time limit of its own.
-    """
+    """The game's answer to a reset or a step; `error` among the info means that the game is gone and the picture is noise."""
 
     picture: Any
     info: dict[str, Any]
@@ -90,12 +84,8 @@ class MinecraftEnv(PlayableEnv):
         return self._observation(), answer.info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
-
-        Raises:
-            EnvError: For an action that `minerl_actions.read` refuses (the game has not seen it), for an episode that has
-                ended, or when the game breaks off, which ends the episode.
-        """
+        """Play a twentieth of a second (EnvError for an invalid action, which the game has not seen, after the end, or if the
+        game fails)."""
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
         require_actions(self.task, action, (self._seat,))

@@ -193,12 +193,8 @@ class VoxelEnv(PlayableEnv):
         return self._observation(), self._info()
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
-
-        Raises:
-            EnvError: For an action that `minerl_actions.read` refuses, a seat without an action, or an episode that has ended;
-                the world is as it was.
-        """
+        """Play a twentieth of a second (EnvError for an invalid or missing action, or after the end; the world is as it
+        was)."""
         rewards, terminated, truncated = self._play(action)
         return self._observation(), rewards, terminated, truncated, self._info()
 
@@ -359,11 +355,8 @@ class VoxelEnv(PlayableEnv):
     def action_of_person(
         self, action: Mapping[str, Any], seat: str, gui_size: tuple[int, int] | None = None
     ) -> Mapping[str, Any]:
-        """The cursor of a screen goes as far as the mouse on the picture the person sees, and not out of it.
-
-        The action has the same GUI pixels as every action, so that agents' pictures of any size have the cursor on the same
-        slot.
-        """
+        """The cursor of a screen stays within the picture the person sees. The action has the same GUI pixels as every action,
+        so that agents' pictures of any size have the cursor on the same slot."""
         screen = self.world.screens[self.task.seats.index(seat)]
         if (self.drawn_for is None and gui_size is None) or screen is None or not np.any(action[CAMERA]):
             return action

@@ -10,13 +10,7 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milest
 
 
 class FirstItems(NamedTuple):
-    """Rewards for items that the player has for the first time in an episode.
-
-    Attributes:
-        worth: Name -> reward.
-        name_of: Item -> the name it has in `worth`.
-        last: The item that ends the episode.
-    """
+    """Rewards for items that the player has for the first time in an episode, by name; the last item ends it."""
 
     worth: Mapping[str, float]
     name_of: Callable[[str], str]

@@ -91,11 +91,7 @@ class Channel(Protocol):
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """How a person leaves (ArrivalError for a preview).
-
-        Args:
-            results: Short texts for the platform to keep beside the assignment (say, the enrolment id), where it keeps any.
-        """
+        """How a person leaves (ArrivalError for a preview); `results` are short texts for platforms that keep any."""
         ...
 
 
@@ -115,11 +111,8 @@ def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """The parameters as one mapping, spelled as their platforms do; `own` are the names that the channel chose.
-
-    Raises:
-        ArrivalError: If a name any platform uses comes twice with different values.
-    """
+    """Parameters as one mapping, in their platforms' spelling or the channel's `own` one (ArrivalError for two values of one
+    name)."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
     if every is not None:
@@ -140,12 +133,8 @@ AGAIN = "Open the study again from the page where you accepted it."
 
 
 def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
-    """Refuse a link with another platform's parameters: its person would be paid by nobody (ArrivalError naming both
-    platforms).
-
-    Args:
-        own: Parameters that this channel uses by choice, even if other platforms have them.
-    """
+    """Refuse a link with another platform's parameters (ArrivalError naming both): its person would be paid by nobody.
+    Parameters in `own`, which this channel uses by choice, are allowed."""
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
         carried = [name for name in found if is_of(other, name, names) and name not in taken]

@@ -89,12 +89,8 @@ class MTurkChannel:
         )
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """A form for `turkSubmitTo`/mturk/externalSubmit with `assignmentId`, `outcome` and the results; or a request to return
-        the HIT.
-
-        Amazon wants at least one field beside `assignmentId`, and the form from the worker's own browser. The host is checked
-        again here, because an arrival may have lain in a database since.
-        """
+        """A form for Amazon with `assignmentId`, `outcome` and the results, sent by the worker's own browser; or a request to
+        return the HIT. The host is checked again here, because an arrival may have lain in a database since."""
         check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])

@@ -62,12 +62,7 @@ class BonusBatch:
 
 
 class ProlificApi:
-    """A client.
-
-    Args:
-        token: Of the researcher's account; it can do everything the account can. Kept in memory only.
-        endpoint: Another address, such as a stand-in on this machine.
-    """
+    """A client; its token can do everything that the researcher's account can, and is kept in memory only."""
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
         self._token = token
@@ -95,11 +90,8 @@ class ProlificApi:
         return self._transition(submission, {"action": "APPROVE"})
 
     def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
-        """Reject; the participant reads the reason.
-
-        Raises:
-            PaymentError: If the reason is short, the category unknown, or the submission was approved or is not handed in.
-        """
+        """Reject; the participant reads the reason (PaymentError if reason or category is invalid, or it is not to be
+        reviewed)."""
         if len(reason.strip()) < MIN_REASON_CHARS:
             found = len(reason.strip())
             raise PaymentError(
@@ -112,12 +104,9 @@ class ProlificApi:
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
     def set_up_bonuses(self, study: str, amounts: Mapping[str, Decimal]) -> BonusBatch:
-        """Set bonuses up; nobody is paid yet, and a repeated call only makes a second batch.
+        """Set bonuses up: submission (or participant) -> amount in the study's currency, whole cents; up to 200.
 
-        Args:
-            amounts: Submission (or participant) -> amount in the study's currency, whole cents; up to 200.
-        Raises:
-            PaymentError: If an amount cannot be paid or somebody did not take part.
+        Nobody is paid yet, and a repeated call only makes a second batch (PaymentError if an amount or a person is refused).
         """
         if not 1 <= len(amounts) <= MAX_BONUSES:
             raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")

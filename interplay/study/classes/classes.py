@@ -89,11 +89,7 @@ class Joined:
 
 
 class Classes:
-    """The classes of one database; safe to share between threads.
-
-    Args:
-        rng: Draws nicknames. Codes are secrets and drawn from the machine's own source.
-    """
+    """The classes of one database; safe to share between threads. Codes are secrets, so `rng` draws nicknames only."""
 
     def __init__(
         self, database: Database, clock: Callable[[], datetime] | None = None, rng: np.random.Generator | None = None
@@ -117,12 +113,8 @@ class Classes:
         asks_release: bool = False,
         shows_scores: bool = True,
     ) -> SchoolClass:
-        """Make a class and its code (ClassError for an invalid setting).
-
-        Args:
-            tasks: Ids; the caller has checked that they can be played.
-            hours: How long the code works.
-        """
+        """Make a class and its code, which works for `hours` (ClassError for an invalid setting; tasks are checked by the
+        caller)."""
         title = " ".join(title.split())
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
@@ -152,11 +144,8 @@ class Classes:
             return _class(row)
 
     def rename(self, code: str, participant: int) -> str | None:
-        """Replace a pupil's nickname by a suggested one (NotFoundError as `get`).
-
-        Returns:
-            The new one; None if there is no such pupil in this class, or nicknames were erased.
-        """
+        """Replace a pupil's nickname by a suggested one, and return it; None if the class has no such pupil or was forgotten
+        (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -186,12 +175,8 @@ class Classes:
             return pupil is not None
 
     def forget(self, code: str) -> int:
-        """Erase the nicknames of a class now, and return how many there were. Games stay, without them.
-
-        Raises:
-            NotFoundError: As `get`.
-            ClassError: If it is still open.
-        """
+        """Erase the nicknames of a class now, and return how many there were (ClassError if it is open, NotFoundError as
+        `get`)."""
         with self._database.write() as session:
             lock(session)
             row, now = self._row(session, code), self._clock()

@@ -14,11 +14,10 @@ from interplay.store.study.classes import PlayedSeat
 
 @dataclass(frozen=True)
 class Pupil:
-    """Somebody in a class.
+    """Somebody in a class; `games` begin with the oldest.
 
     Attributes:
         nickname: `#3` once nicknames were erased.
-        games: The oldest first.
         is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher has approved it.
     """
 
@@ -62,11 +61,7 @@ _COLUMNS = ("pupil", "task", "title", "began_utc", "seconds", "score", "ended", 
 
 
 def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Iterable[str]) -> str:
-    """Every game of every pupil as CSV, one line a game; a pupil without a game has one line.
-
-    Args:
-        scoreless: Tasks whose score says nothing; their column is empty.
-    """
+    """Games of all pupils as CSV, a line each, and a line for a pupil without any; `scoreless` tasks have no score."""
     text, without = io.StringIO(), set(scoreless)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)

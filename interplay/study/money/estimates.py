@@ -81,13 +81,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class BonusDue:
-    """The pay that one person is owed beyond their rewards.
-
-    Attributes:
-        assignment: Their longest one; platforms pay a bonus for an assignment.
-        amount: In whole cents.
-        num_assignments, time_s: Of all they finished.
-    """
+    """The pay, in whole cents, that one person is owed beyond their rewards; paid for their longest assignment."""
 
     worker: str
     assignment: str

@@ -77,12 +77,7 @@ class Explanation:
 
 
 def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit: PlayedVisit | None) -> Explanation:
-    """Account for one visit.
-
-    Args:
-        study: The version that the person agreed to.
-        visit: As the catalogue has it now; None in a study of comparisons.
-    """
+    """Account for one visit; `visit` is as the catalogue has it now, None in a study of comparisons."""
     written = next((line for line in lines if line.kind == "earned"), None)
     treatment = None if visit is None or visit.variant is None else visit.variant.treatment
     games: Sequence[PlayedGame] = () if visit is None else visit.games

@@ -67,11 +67,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Payment:
-    """A reward or a bonus that is to be sent.
-
-    Attributes:
-        state: From the ledger: `new`, `failed` (refused before, may be sent again) or `unknown` (see above).
-    """
+    """A reward or a bonus that is to be sent; one that `failed` may be sent again, of an `unknown` one see above."""
 
     kind: Literal["reward", "bonus"]
     visit: Visit
@@ -98,10 +94,7 @@ class Payer(Protocol):
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
     """Payments that are due now: rewards in the order of visits, then those of lines `due`, then bonuses, largest first.
 
-    Args:
-        visits: Every finished visit of one channel; or all of one person.
-        events: The ledger of these visits, in order.
-        with_bonuses: Whether to top people up.
+    The visits are all finished ones of one channel, or all of one person; the events their ledger, in order.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []

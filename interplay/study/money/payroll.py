@@ -36,13 +36,8 @@ _TIMES_ESTIMATED = 3
 
 @dataclass(frozen=True)
 class Bill:
-    """Payments that a study owes through one channel.
-
-    Attributes:
-        longest_min: Minutes of a visit that count at most; None: three times the estimate of its version.
-        visits: Finished visits, each on the terms its person agreed to.
-        payments: Rewards, then bonuses.
-    """
+    """Payments that a study owes through one channel; `longest_min` limits the time of a visit, by default to three
+    estimates."""
 
     study: str
     channel: str
@@ -104,11 +99,8 @@ class Payroll:
         return Bill(study, channel, longest_min, tuple(visits), tuple(payments))
 
     def send(self, bill: Bill, payer: Payer, *, reason: str) -> Iterator[Sent]:
-        """Send one payment after the other, and yield the result of each; every line of the ledger is committed before the next
-        step.
-
-        A refusal by the platform is a result, not an error.
-        """
+        """Send one payment after the other, and yield the result of each, which a refusal is too; every line of the ledger is
+        committed before the next step."""
         for payment in bill.payments:
             yield ledger.send(
                 payment,
@@ -119,11 +111,7 @@ class Payroll:
             )
 
     def claim(self, bill: Bill, payment: Payment, *, repeats_safely: bool) -> Sent | None:
-        """Write the line `planned`, if this person is still owed the payment (`ledger.refusal`).
-
-        Returns:
-            None once the line is written; else why the payment must not go out.
-        """
+        """Write the line `planned` if this person is still owed the payment (`ledger.refusal`); otherwise return why not."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be paying this person
             enrolment = store.enrolment_by_id(session, payment.visit.enrolment)

@@ -29,12 +29,8 @@ class AddressError(StudyError):
 
 @dataclass(frozen=True)
 class DrawnAddresses:
-    """A raffle among addresses that was drawn; the ids of all entries and the seed allow anybody to draw the same.
-
-    Attributes:
-        winners: Ids and addresses, the best number first; None stands for an erased address.
-        is_new: Whether it was drawn just now.
-    """
+    """A drawn raffle among addresses; the ids of all entries and the seed allow anybody to draw the same. Winners are ids and
+    addresses, the best number first; None stands for an erased address."""
 
     seed: int
     entries: tuple[str, ...]
@@ -62,10 +58,8 @@ class RaffleEntries:
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Enter an address. Writes it, and apart from it that this visit has entered (AddressError if it may not).
-
-        A known address is entered once: people who took part twice have no better chance.
-        """
+        """Enter an address, and note apart from it that this visit has entered (AddressError if it may not). A known address is
+        entered once: people who took part twice have no better chance."""
         address = read_address(typed)
         with self._database.write() as session:
             lock(session)  # nobody enters while it is drawn
@@ -74,11 +68,8 @@ class RaffleEntries:
                 raise AddressError("this visit has entered the raffle already, or its draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
-        """Draw the winners among the addresses of a study, once. Writes seed and winners.
-
-        Raises:
-            StudyError: If it is open, nobody has entered, or it was drawn before with another seed.
-        """
+        """Draw the winners among the addresses of a study, once; writes seed and winners (StudyError if it is open or without
+        entries)."""
         opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:
@@ -144,18 +135,10 @@ class Ticket(NamedTuple):
 
 
 def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
-    """Draw winners. To draw again by hand: `printf 'SEED:ENTRY' | sha256sum` for each entry, then sort.
+    """Draw winners; of fewer entries all win. Returns the winners, best number first, and all the others likewise.
 
-    An entry that comes later or leaves changes nobody else's number, so that a draw can be explained entry by entry.
-
-    Args:
-        entries: Each once, in any order; of a study the ids of enrolments.
-        winners: How many win; with fewer entries, all.
-        seed: Made public with the result.
-    Returns:
-        The winners, best number first, and all the others likewise.
-    Raises:
-        ValueError: If an entry comes twice, or `winners` is less than 1.
+    To draw again by hand: `printf 'SEED:ENTRY' | sha256sum` for each entry, then sort. An entry that comes later or leaves
+    changes nobody else's number, so that a draw can be explained entry by entry.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']

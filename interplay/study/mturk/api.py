@@ -92,11 +92,8 @@ class MTurkApi:
 
     @classmethod
     def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
-        """A client with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN. Nothing is stored.
-
-        Raises:
-            PaymentError: If one is missing, or boto3 is not installed or cannot be set up.
-        """
+        """A client with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN (PaymentError
+        without)."""
         key_id, secret = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
         if not key_id or not secret:
             raise PaymentError(
@@ -115,20 +112,14 @@ class MTurkApi:
         return HeldAssignment(found["AssignmentId"], found["WorkerId"], found["HITId"], found["AssignmentStatus"])
 
     def approve(self, assignment: str, feedback: str = "") -> bool:
-        """Approve, which pays the reward. Returns False if it was approved before; nothing is paid twice.
-
-        Raises:
-            PaymentError: If it was rejected, is not handed in, or the account lacks funds.
-        """
+        """Approve, which pays the reward; False if it was approved before (PaymentError if it cannot be, or funds are
+        missing)."""
         request = {"AssignmentId": assignment, **({"RequesterFeedback": feedback} if feedback else {})}
         return self._review("approve_assignment", request, "Approved")
 
     def reject(self, assignment: str, reason: str) -> bool:
-        """Reject; the worker reads the reason, and their approval rate falls. Returns False if it was rejected before.
-
-        Raises:
-            PaymentError: If there is no reason, it was approved, or it is not handed in.
-        """
+        """Reject; the worker reads the reason, and their approval rate falls. False if it was rejected before (PaymentError if
+        refused)."""
         if not reason.strip():
             raise PaymentError("a rejection needs a reason: the worker reads it, and may answer it")
         return self._review("reject_assignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
@@ -266,10 +257,8 @@ class MTurkApi:
             more = {"NextToken": page["NextToken"]}
 
     def _call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One operation, repeated when Amazon is busy or silent.
-
-        boto3 could repeat it too, but would not say whether an earlier attempt may have been done.
-        """
+        """One operation, repeated when Amazon is busy or silent; boto3 would not say whether an earlier attempt may have been
+        done."""
         from botocore import exceptions
         from botocore.parsers import ResponseParserError
 

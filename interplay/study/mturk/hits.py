@@ -60,11 +60,10 @@ class Hits:
             ]
 
     def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-        """Make one order after the other; every line of the ledger is committed before the next step.
+        """Make one order after the other, and return them as they are now; every line of the ledger is committed before the
+        next step.
 
-        Returns:
-            The orders as they are now. A refusal by Amazon is a state, not an error; without its qualification type no HIT is
-                sent.
+        A refusal by Amazon is a state, not an error; without its qualification type no HIT is sent.
         """
         done: list[Order] = []
         for order in orders:

@@ -94,11 +94,8 @@ class Cost:
 
 
 def settings_of(study: Study) -> HitSettings:
-    """The HIT of a study.
-
-    Raises:
-        StudyError: If the study does not recruit through Mechanical Turk, pays other money, or its texts do not fit.
-    """
+    """The HIT of a study (StudyError if it does not recruit through Mechanical Turk, pays other money, or its texts do not
+    fit)."""
     channel = study.channels.get("mturk")
     if not isinstance(channel, MTurkChannel) or study.pay is None:
         raise StudyError(
@@ -128,11 +125,8 @@ def settings_of(study: Study) -> HitSettings:
 
 
 def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any]:
-    """The `CreateQualificationType` request of a study's quiz; its boxes always have the same order.
-
-    Raises:
-        StudyError: If the study has no quiz, or Amazon could not score it.
-    """
+    """The `CreateQualificationType` request of a study's quiz, its boxes in a fixed order (StudyError if there is no usable
+    quiz)."""
     import numpy as np
 
     if study.quiz is None:

@@ -138,11 +138,8 @@ def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedV
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
-    """Statistics of one person in one seat of an episode, without those of others who had that seat before or after.
-
-    Returns:
-        By name: `BUILT_IN`, each measured number, and as `name.count` the counts behind it, which add up over games.
-    """
+    """Statistics of one person in one seat of an episode, without those of others who had that seat before or after:
+    `BUILT_IN`, each measured number, and as `name.count` the counts behind it, which add up over games."""
     mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
     names = {one.actor for one in mine}
     found: dict[str, float] = {}

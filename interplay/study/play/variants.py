@@ -73,12 +73,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The promise to people who wait for a partner.
-
-    Attributes:
-        after_s: After so many seconds they may leave with the outcome `no_partner`, or play with the fallback, if there is one.
-        pay_cents: For leaving so, in hundredths of the study's currency.
-    """
+    """The promise to people who wait for a partner: after `after_s` seconds they may leave with the outcome `no_partner` and
+    this pay, in hundredths of the study's currency, or play with the fallback, if there is one."""
 
     after_s: float = 60.0
     pay_cents: int = 0
@@ -146,13 +142,8 @@ class PlayPart:
 
 
 def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
-    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]` and `[bonus]` for those without their own.
-
-    Args:
-        reward_cents, currency: Of `[pay]`, for variants without a reward of their own.
-    Raises:
-        StudyError: If a value is invalid.
-    """
+    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]`, `[bonus]`, `reward_cents` and `currency`
+    are for variants without their own (StudyError if a value is invalid)."""
     play = root.table("play", {})
     shared_requirements, shared_bonus = _requirements(root), root.optional("bonus")
     if shared_bonus is not None:

@@ -194,11 +194,7 @@ class Visits:
         )  # fmt: skip
 
     def bind(self, enrolment: Enrolment, session_id: str) -> bool:
-        """Note that a seat was given in a visit; games in it count for the visit.
-
-        Returns:
-            False if another game of the visit is open: of two seats that are asked for at once, one is given.
-        """
+        """Note that a seat was given in a visit, for which games in it count; False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
             lock(session)

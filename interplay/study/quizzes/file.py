@@ -40,12 +40,8 @@ def builtin_quizzes() -> dict[str, Quiz]:
 
 
 def find_quiz(name: str) -> Quiz:
-    """A quiz by the id of a built-in one, or by the path of a TOML file.
-
-    Raises:
-        NotFoundError: With the nearest known id.
-        QuizError: If a file is named and cannot be used.
-    """
+    """A built-in quiz by id, or one of your own by the path of its TOML file (NotFoundError with the nearest id, or
+    QuizError)."""
     if name.endswith(".toml"):
         return load_quiz(name)
     if name not in builtin_quizzes():

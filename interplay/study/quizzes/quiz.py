@@ -70,11 +70,7 @@ class QuizQuestion:
 
 @dataclass(frozen=True)
 class QuizScore:
-    """How many boxes stood right; `is_passed` compares the share with the quiz's `pass_share` exactly.
-
-    Attributes:
-        by_question: Question id -> (right, boxes).
-    """
+    """How many boxes stood right, also as question id -> (right, boxes); `is_passed` compares the share exactly."""
 
     num_right: int
     num_boxes: int
@@ -88,11 +84,8 @@ class QuizScore:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz with its key. Send `form()` to those who take it, never the quiz itself.
-
-    Attributes:
-        pass_share: Share of boxes that must stand right, 0 to 1, a whole percent.
-    """
+    """A quiz with its key; passing takes a share of the boxes, a whole percent. Send `form()` to those who take it, never the
+    quiz."""
 
     id: str
     title: str
@@ -129,10 +122,8 @@ class Quiz:
         return local[name]
 
     def form(self, rng: np.random.Generator) -> dict[str, Any]:
-        """The quiz without key and notes, its boxes in random order, as JSON: `id`, `title`, `intro` and `questions`.
-
-        Answers come back as `{question id: [ids of ticked options]}`.
-        """
+        """The quiz without key and notes, its boxes in random order, as JSON. Answers come back as `{question id: [ids of
+        options]}`."""
         return {
             "id": self.id,
             "title": self.title,

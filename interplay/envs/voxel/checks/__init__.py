@@ -26,12 +26,8 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Check:
-    """A check by its name, or your own as `module:function`.
-
-    Raises:
-        NotFoundError: If no check has that name; the nearest is offered.
-        EnvError: If your function cannot be imported.
-    """
+    """A check by its name, or your own as `module:function` (NotFoundError with the nearest, EnvError if it cannot be
+    imported)."""
     module, colon, attribute = name.rpartition(":")
     if not colon:
         if name not in names():

@@ -87,9 +87,7 @@ def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-
 
 def dug_in(world: World) -> bool:
     """Whether the player dug a way into a cave: a digging joins it to the open, or nearly, and the land does not do so there.
-
-    Widening the mouth of a cave does not count, nor does digging inside it.
-    """
+    Widening the mouth of a cave does not count, nor does digging inside it."""
     cells = changed_cells(world)
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
