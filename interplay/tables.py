@@ -196,10 +196,9 @@ class Table:
             raise self.error(key, f"must hold texts, got {values!r}", 'write ["one", "another"]')
         return tuple(values)
 
-    def paragraphs(self, key: str, default: Any = ...) -> tuple[str, ...]:
+    def paragraphs(self, key: str) -> tuple[str, ...]:
         """Plain text as paragraphs, separated by empty lines; single line ends are spaces."""
-        text = self.text(key, default)
-        return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
+        return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", self.text(key)) if part.strip())
 
     def name(self, key: str, *, max_chars: int | None = MAX_NAME_CHARS) -> str:
         value = self.text(key)

@@ -71,9 +71,9 @@ class AtariEnv(PlayableEnv):
     frame_policy: FramePolicy = "indexed"
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}  # type: ignore[misc]
 
-    def __init__(self, task: Task, render_mode: str | None = "rgb_array") -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.render_mode = render_mode
+        self.render_mode = "rgb_array"
         options = read_options(task, OPTIONS)
         self._noop_max = int(options["noop_max"])
         self._sticky = float(options["sticky"])

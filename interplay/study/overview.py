@@ -116,9 +116,9 @@ class Overview:
         stands = () if opened.study.play is None else tuple(self._visits.stands(opened.study))
         return StudyNumbers(opened, self._pauses.of(study), funnel, self._studies.counts().get(study, {}), today, stands)
 
-    def people(self, study: str, *, outcome: str | None = None, page: int = 1, hint: str = "") -> PeoplePage:
+    def people(self, study: str, *, outcome: str | None = None, page: int = 1) -> PeoplePage:
         """A page of the visits, newest first; the last one if there are fewer pages. Errors as `study`."""
-        self._studies.get(study, hint=hint)
+        self._studies.get(study)
         with self._database.read() as session:
             total = store.count_people(session, study, outcome)
             num_pages = max(1, math.ceil(total / PEOPLE_PER_PAGE))

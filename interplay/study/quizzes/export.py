@@ -5,13 +5,12 @@ Structures: Amazon Mechanical Turk API Reference, "QuestionForm" (schema of 2017
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from interplay.study.errors import QuizError
-from interplay.study.quizzes.quiz import Picture, Quiz, QuizQuestion, shuffled
+from interplay.study.quizzes.quiz import Picture, Quiz, shuffled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,9 +85,9 @@ def answer_key(quiz: Quiz) -> str:
     for question in quiz.questions:
         element = _under(key, "Question")
         _under(element, "QuestionIdentifier", question.id)
-        default = _num_right(question, ())
-        for ticked in _subsets([option.id for option in question.options]):
-            score = _num_right(question, ticked)
+        default, names = question.num_right(()), [option.id for option in question.options]
+        for ticked in chain.from_iterable(combinations(names, size) for size in range(1, len(names) + 1)):
+            score = question.num_right(ticked)
             if score != default:
                 option = _under(element, "AnswerOption")
                 for name in ticked:
@@ -103,15 +102,6 @@ def answer_key(quiz: Quiz) -> str:
         _under(summed, "QualificationValue", str(100 * total // quiz.num_boxes))
     _under(ranges, "OutOfRangeQualificationValue", "0")
     return _document(key, quiz, "answer key")
-
-
-def _num_right(question: QuizQuestion, ticked: Iterable[str]) -> int:
-    chosen = set(ticked)
-    return sum((option.id in chosen) == option.is_right for option in question.options)
-
-
-def _subsets(names: list[str]) -> Iterable[tuple[str, ...]]:
-    return (subset for size in range(1, len(names) + 1) for subset in combinations(names, size))
 
 
 def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:

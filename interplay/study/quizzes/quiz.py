@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -66,6 +66,9 @@ class QuizQuestion:
     text: str
     options: tuple[Option, ...]
     picture: Picture | None = None
+
+    def num_right(self, ticked: Collection[str]) -> int:
+        return sum((option.id in ticked) == option.is_right for option in self.options)
 
 
 @dataclass(frozen=True)
@@ -150,8 +153,7 @@ class Quiz:
         """
         ticked = self._checked(answers)
         by_question = {
-            question.id: (sum((o.id in ticked[question.id]) == o.is_right for o in question.options), len(question.options))
-            for question in self.questions
+            question.id: (question.num_right(ticked[question.id]), len(question.options)) for question in self.questions
         }
         num_right = sum(right for right, _ in by_question.values())
         is_passed = Fraction(num_right, self.num_boxes) >= Fraction(str(self.pass_share))

@@ -169,10 +169,10 @@ class Reviews:
             row.answers = {name: said[name] == YES for name in QUESTIONS}
             row.is_valid, row.why, row.has_played, row.answered_at = said[VERDICT] == YES, why, "played" in given, now
 
-    def of_study(self, study: str, *, hint: str = "") -> list[Review]:
+    def of_study(self, study: str) -> list[Review]:
         """Everybody's last answers to every instance, over all versions, in the order of answering (NotFoundError for an
         unknown study)."""
-        self._studies.get(study, hint=hint)
+        self._studies.get(study)
         with self._database.read() as session:
             rows = store.reviews_of_study(session, study)
         seen = {(one.participant_id, row.instance): row for one, row in reversed(rows) if row.answered_at is not None}
