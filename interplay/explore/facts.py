@@ -10,7 +10,7 @@ import numpy as np
 from blockworld import Renderer, World, box, described
 from blockworld.grid import BEDROCK, Grid
 from blockworld.registry import AIR, HEIGHTS, ITEM, ITEMS, KINDS, NUM_THINGS, WIDTHS, name_of
-from interplay.envs.voxel.origin import ready
+from interplay.envs.voxel.starts import ready
 from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, boxes, cell
 
 __all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "in_sight", "ready", "seen_at", "visible"]

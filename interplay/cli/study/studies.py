@@ -456,7 +456,7 @@ def _document(study: Study) -> dict[str, Any]:
 
 def _play_lines(study: Study, play: PlayPart) -> list[str]:
     """Lines about each variant, the questions about partners, and the pay for waiting for one."""
-    from interplay.study.incentives.words import amount
+    from interplay.study.incentives import amount
 
     lines = []
     for variant in play.variants:

@@ -15,7 +15,7 @@ from interplay.envs.make import has_score
 from interplay.study import tokens
 from interplay.study.classes import ClassError, SchoolClass
 from interplay.study.classes.pupils import best_games, middle, scores, table_csv
-from interplay.study.scores.standing import bins
+from interplay.study.scores import bins
 from interplay.tasks import Task
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import doing_now

@@ -11,8 +11,7 @@ from fastapi.responses import Response
 
 from interplay.envs.make import has_score
 from interplay.store.scores import SCORE
-from interplay.study.scores import Board, bins
-from interplay.study.scores.scores import today
+from interplay.study.scores import Board, bins, today
 from interplay.tasks import Task
 from interplay.web.agents.access import judged_now, withheld_here
 from interplay.web.http.identity import known_participant

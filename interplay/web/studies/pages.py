@@ -13,8 +13,7 @@ from interplay.store import Enrolment
 from interplay.study import Departure
 from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
-from interplay.study.incentives import Requirement
-from interplay.study.incentives.words import amount
+from interplay.study.incentives import Requirement, amount
 from interplay.study.play.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates

@@ -20,8 +20,8 @@ from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
 from interplay.study.money.raffle import AddressError
-from interplay.study.questionnaires.forms import Form
-from interplay.study.quizzes.part import QuizPart
+from interplay.study.questions import Form
+from interplay.study.quizzes.file import QuizPart
 from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
