@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import twin_path
 from interplay.judge.serving import access
-from interplay.record.films.clips import Clip
+from interplay.record.films.film import Clip
 from interplay.record.films.variation import stated_length_s
 from interplay.store import Database, Match
 from interplay.store import judging as store
