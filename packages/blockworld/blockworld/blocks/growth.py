@@ -273,7 +273,7 @@ def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touc
 assert SQUARE == 16  # a square of columns that is noted as touched is one of sections
 
 
-_DIRT, _FARMLAND = state_of("dirt"), state_of("farmland")
+_DIRT = state_of("dirt")
 _SOILS = {"dirt", "grass_block", "podzol", "coarse_dirt", "farmland"}
 
 

@@ -67,10 +67,6 @@ _MARKED: dict[str, tuple[int, int, int]] = {"large_fern": (120, 190, 80)} | {
 }
 
 
-def _picture(index: int) -> np.ndarray:
-    return textures.atlas()[index]
-
-
 @cache
 def _state(name: str) -> int:
     """The state that stands for a block."""
@@ -189,10 +185,9 @@ def _settled(seen: np.ndarray, by: int) -> np.ndarray:
 
 
 def _flat(name: str) -> np.ndarray:
-    look, state = models.models(), _state(name)
-    if name in _TEXTURES:
-        return _picture(textures.texture(_TEXTURES[name])).copy()
-    return _picture(int(look.faces[state].max())).copy()
+    faces = models.models().faces[_state(name)]
+    index = textures.texture(_TEXTURES[name]) if name in _TEXTURES else int(faces.max())
+    return textures.atlas()[index]
 
 
 @cache
