@@ -194,7 +194,6 @@ class Reader:
 
     @property
     def column(self) -> int:
-        """Column of the next character, from 1."""
         return self.at + 1
 
     @property
@@ -226,7 +225,6 @@ class Reader:
             raise self.error(f"expected the end of the command, got {self.rest}")
 
     def word(self, expected: str) -> str:
-        """Letters up to a space or bracket."""
         found = _WORD.match(self.text, self.at)
         if not found or not found[0]:
             raise self.error(f"expected {expected}, got {self.rest}")
@@ -254,7 +252,6 @@ class Reader:
         return "#" + name[1:].removeprefix("minecraft:") if name.startswith("#") else name.removeprefix("minecraft:")
 
     def known(self, kind: str, known: Collection[str]) -> str:
-        """A name that must be one of some, with or without `minecraft:`."""
         column = self.column
         name = self.name(f"the name of {'an' if kind[0] in 'aeiou' else 'a'} {kind}")
         if name not in known:

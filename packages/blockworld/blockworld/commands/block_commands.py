@@ -199,7 +199,6 @@ def _floor(value: float) -> int:
 def _fill(
     world: WorldState, low: Position, high: Position, state: int, mode: str, only: frozenset[int] | None, put: Data | None
 ) -> int:
-    """Fill a box inside the world; return the number of changed cells."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     box = world.grid.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
     inner = (slice(1, -1),) * 3

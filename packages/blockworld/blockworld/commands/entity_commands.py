@@ -280,7 +280,6 @@ def _numbers(what: str, value: Any, size: int, most: float) -> list[float]:
 
 
 def _offers(data: Any) -> dict[str, Any]:
-    """Offers, each item and number checked."""
     data = known_keys(data, "Offers", ("Recipes",))
     recipes = data.get("Recipes", [])
     if not isinstance(recipes, list):
@@ -471,7 +470,6 @@ def _facing(read: Reader) -> Any:
 
 
 def _towards(point: tuple[float, float, float], look: tuple[float, float, float]) -> tuple[float, float]:
-    """Yaw and pitch of a look from the feet, as the game has it."""
     dx, dy, dz = (there - here for there, here in zip(look, point, strict=True))
     return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
@@ -601,7 +599,6 @@ def experience(read: Reader) -> Prepared:
 
 
 def _add_points(world: WorldState, points: int) -> None:
-    """Add points; negative points take levels away."""
     if points >= 0:
         items_and_projectiles.gain(world, points)
         return

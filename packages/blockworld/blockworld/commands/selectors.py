@@ -120,7 +120,6 @@ def _candidates(world: WorldState, letter: str, source: Source) -> list[int]:
 
 
 def position_of(world: WorldState, one: int) -> tuple[float, float, float] | None:
-    """Place of an entity's feet; None if it is gone."""
     if one == PLAYER:
         me = world.player
         return me.x, me.y, me.z

@@ -163,7 +163,6 @@ def _place_on_water(world: WorldState, slot: int) -> bool:
 
 
 def _in_the_way(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a player or a mob is where the block would be."""
     if not NUM_BOXES[state]:
         return False
     boxes = BOXES[BOX_START[state] : BOX_START[state] + NUM_BOXES[state]] + np.array((x, y, z, x, y, z))
@@ -182,7 +181,6 @@ def _in_the_way(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple[tuple[int, int, int], int] | None:
-    """The single chest that becomes the other half of a new one."""
     if name_of(state) not in ("chest", "trapped_chest"):
         return None
     values = properties_of(state)

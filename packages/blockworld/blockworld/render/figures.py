@@ -414,11 +414,9 @@ class Wardrobe:
         return self._model(("block", name, size), make)
 
     def is_flat(self, name: str) -> bool:
-        """Whether an item is its icon with thickness, not a block."""
         return not (icons.is_cube(name) or icons.is_boxes(name))
 
     def item(self, name: str, size: float) -> int:
-        """The model of an item: a small block, or its icon with thickness; `size` pixels wide."""
         if not self.is_flat(name):
             return self.block(name, size)
         return self.sprite(name, icons.icon(name), size)

@@ -100,7 +100,6 @@ def ready(picture: np.ndarray, scale: int = 1) -> Sprite:
 
 
 def put(frame: np.ndarray, sprite: Sprite, x: int, y: int) -> None:
-    """Draw a sprite with its upper left at x, y, cut off at the edges of the picture."""
     colour, solid, alpha = sprite
     height, width = colour.shape[:2]
     left, top = max(0, -x), max(0, -y)
@@ -118,7 +117,6 @@ def put(frame: np.ndarray, sprite: Sprite, x: int, y: int) -> None:
 
 
 def fill(frame: np.ndarray, x: int, y: int, width: int, height: int, colour: Sequence[int]) -> None:
-    """Fill a rectangle, cut off at the edges of the picture."""
     frame[max(0, y) : max(0, y + height), max(0, x) : max(0, x + width)] = colour
 
 

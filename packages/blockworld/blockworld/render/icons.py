@@ -69,7 +69,6 @@ _MARKED: dict[str, tuple[int, int, int]] = {"large_fern": (120, 190, 80)} | {
 
 @cache
 def _state(name: str) -> int:
-    """The state that stands for a block."""
     state = BY_NAME[name].default
     own = properties_of(state)
     shown: dict[str, str] = {}
@@ -81,7 +80,6 @@ def _state(name: str) -> int:
 
 
 def _block(name: str) -> str | None:
-    """The block an item is drawn as, if it is drawn as one."""
     return name if name in BY_NAME and name in _KNOWN and name not in sheets.tiles("icons") else None
 
 

@@ -235,7 +235,6 @@ class _House:
             self.put(x, z, y, state_of(crop, age=str(int(self.rng.integers(ages // 2, ages)))))
 
     def tool(self, n: int, x: int, z: int) -> int:
-        """The block a profession works at, facing the room."""
         name = TOOL_OF[self.profession]
         state = state_of(name)
         if name == "grindstone":
@@ -245,7 +244,6 @@ class _House:
         return change(state, facing=self.facing(n, x, z)) if "facing" in properties_of(state) else state
 
     def roofs(self) -> None:
-        """Put all roofs: where two meet, the higher one wins."""
         best: dict[tuple[int, int], tuple[int, int]] = {}
         for kind, storey, where in self.template.roofs:
             x0, z0, x1, z1 = where or (0, 0, self.width - 1, self.depth - 1)
@@ -367,7 +365,6 @@ class _House:
 
 
 def volume(template: Template, style: Style, profession: str, rng: np.random.Generator) -> Volume:
-    """The blocks of a design in a style, for someone of a profession."""
     house = _House(template, style, profession, rng)
     for n in range(len(house.plans)):
         house.storey(n)
