@@ -10,16 +10,14 @@ observation["pov"]  # uint8, shape (360, 640, 3)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 from blockworld.errors import WorldError, unknown_name
+from blockworld.registry.facts import table
 from blockworld.render.renderer import MOST_GAMMA, Renderer
 from blockworld.scenario import Scenario, is_whole
 from blockworld.slots.inventory import contents
@@ -34,12 +32,11 @@ KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstanc
 """Binary entries of an action, named as the fields of `Action`."""
 
 
-@cache
 def environments() -> dict[str, dict[str, Any]]:
     """Name -> arguments of `BlockWorldEnv` and `max_episode_steps`: the tasks of MineRL BASALT 2022, the diamond shovel, and a
     sandbox.
     """
-    return json.loads(resources.files("blockworld").joinpath("data", "environments.json").read_text())
+    return table("environments")
 
 
 def register() -> None:

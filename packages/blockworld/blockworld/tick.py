@@ -65,7 +65,6 @@ def _use(world: WorldState, action: Action) -> None:
 
 
 def _press(world: WorldState, action: Action) -> None:
-    """Keys that act once when they go down."""
     me, before = world.player, world.befores[world.seat]
     if 1 <= action.hotbar <= 9:
         inventory.select(me, action.hotbar - 1)

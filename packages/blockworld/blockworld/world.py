@@ -76,7 +76,8 @@ def _base(seed: int, kind: str) -> _Base:
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
-    lands = _kept_lands() if kind != "flat" else None  # flat land is made as quickly as read
+    folder = os.environ.get(LANDS)
+    lands = KeptLands(Path(folder), _MADE_BY) if folder and kind != "flat" else None  # flat land is made as quickly as read
     found = None if lands is None else lands.read(seed, kind)
     if found is None:
         made = generate(seed, kind)
@@ -86,11 +87,6 @@ def _base(seed: int, kind: str) -> _Base:
             lands.keep(*found)
     base = _LIVING[seed, kind] = _Base(*found)
     return base
-
-
-def _kept_lands() -> KeptLands | None:
-    folder = os.environ.get(LANDS)
-    return KeptLands(Path(folder), _MADE_BY) if folder else None
 
 
 class World(WorldState):

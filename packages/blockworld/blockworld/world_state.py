@@ -215,7 +215,6 @@ class WorldState:
 
     @property
     def screen(self) -> Screen | None:
-        """The open screen of the player whose turn it is."""
         return self.screens[self.seat]
 
     @screen.setter
@@ -272,7 +271,6 @@ class WorldState:
         return row
 
     def row_of(self, entity: int) -> int | None:
-        """The row of an entity by id; None if it is gone."""
         found = np.flatnonzero((self.entities["id"] == entity) & (self.entities["kind"] >= 0))
         return int(found[0]) if found.size else None
 

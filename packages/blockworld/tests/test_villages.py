@@ -199,7 +199,7 @@ def test_designs_are_closed_against_rain():
 def test_every_profession_of_a_design_finds_its_tool():
     for style in STYLES:
         for design in HOUSES[style]:
-            if not any("w" in storey for storey in design.storeys):
+            if not any("w" in row for storey in design.storeys for row in storey):
                 continue
             for profession in design.professions:
                 volume = carpentry.volume(design, STYLE[style], profession, np.random.default_rng(0))

@@ -173,7 +173,6 @@ def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def _look_over(blocks, turns, catches, plots, touched):
-    """Update the plots of touched squares of columns."""
     sx, sz, sy = blocks.shape
     for u in range((sx + SQUARE - 1) // SQUARE):
         for w in range((sz + SQUARE - 1) // SQUARE):
@@ -273,7 +272,7 @@ def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touc
 assert SQUARE == 16  # a square of columns that is noted as touched is one of sections
 
 
-_DIRT, _FARMLAND = state_of("dirt"), state_of("farmland")
+_DIRT = state_of("dirt")
 _SOILS = {"dirt", "grass_block", "podzol", "coarse_dirt", "farmland"}
 
 
@@ -390,7 +389,6 @@ def _sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
 
 
 def advance_sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
-    """Grow a sapling to its second stage, then to a tree if there is room."""
     if properties_of(state)["stage"] == "0":
         set_block(world, x, y, z, change(state, stage="1"))
     else:

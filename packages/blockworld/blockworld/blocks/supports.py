@@ -27,7 +27,6 @@ _WET = {"kelp", "kelp_plant", "seagrass", "tall_seagrass", "bubble_column"}
 
 @cache
 def is_water(state: int) -> bool:
-    """Whether a state contains water: flowing, still or waterlogged."""
     name = name_of(state)
     return name == "water" or name in _WET or properties_of(state).get("waterlogged") == "true"
 

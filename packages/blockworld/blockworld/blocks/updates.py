@@ -214,7 +214,6 @@ def _react(world: WorldState, x: int, y: int, z: int, itself: bool, cause: tuple
 
 
 def _special(world: WorldState, x: int, y: int, z: int, state: int, reaction: int) -> None:
-    """Reactions that only few blocks have to a change near them."""
     grid, updates = world.grid, world.updates
     if reaction == POWDER and _touches_water(grid, x, y, z):
         world.change_block(x, y, z, state_of(name_of(state).removesuffix("_powder")))
@@ -254,7 +253,6 @@ def break_unsupported(world: WorldState, x: int, y: int, z: int, drop: bool = Tr
 
 
 def _held_before(grid: Grid, x: int, y: int, z: int, state: int, support: Any, cause: tuple[int, int, int, int]) -> bool:
-    """Whether a block had its support before a neighbour changed."""
     nx, ny, nz, before = cause
     now = grid.blocks[nx, nz, ny]
     grid.blocks[nx, nz, ny] = before

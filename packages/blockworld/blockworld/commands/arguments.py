@@ -24,20 +24,10 @@ PLAYER = 0
 
 ENCHANTMENTS = (
     *("aqua_affinity", "bane_of_arthropods", "binding_curse", "blast_protection", "channeling", "depth_strider", "efficiency"),
-    *(
-        "feather_falling",
-        "fire_aspect",
-        "fire_protection",
-        "flame",
-        "fortune",
-        "frost_walker",
-        "impaling",
-        "infinity",
-        "knockback",
-    ),
-    *("looting", "loyalty", "luck_of_the_sea", "lure", "mending", "multishot", "piercing", "power", "projectile_protection"),
-    *("protection", "punch", "quick_charge", "respiration", "riptide", "sharpness", "silk_touch", "smite", "soul_speed"),
-    *("sweeping", "thorns", "unbreaking", "vanishing_curse"),
+    *("feather_falling", "fire_aspect", "fire_protection", "flame", "fortune", "frost_walker", "impaling", "infinity"),
+    *("knockback", "looting", "loyalty", "luck_of_the_sea", "lure", "mending", "multishot", "piercing", "power"),
+    *("projectile_protection", "protection", "punch", "quick_charge", "respiration", "riptide", "sharpness", "silk_touch"),
+    *("smite", "soul_speed", "sweeping", "thorns", "unbreaking", "vanishing_curse"),
 )
 """Of Minecraft 1.16, by the names commands use."""
 
@@ -204,7 +194,6 @@ class Reader:
 
     @property
     def column(self) -> int:
-        """Column of the next character, from 1."""
         return self.at + 1
 
     @property
@@ -224,17 +213,18 @@ class Reader:
             raise self.error(f"expected {expected}, got the end")
         if not self.peek().isspace():
             raise self.error(f"expected a space and {expected}, got {self.rest}")
+        self.skip_spaces()
+
+    def skip_spaces(self) -> None:
         while self.peek().isspace():
             self.at += 1
 
     def end(self) -> None:
         if not self.done:
-            while self.peek().isspace():
-                self.at += 1
+            self.skip_spaces()
             raise self.error(f"expected the end of the command, got {self.rest}")
 
     def word(self, expected: str) -> str:
-        """Letters up to a space or bracket."""
         found = _WORD.match(self.text, self.at)
         if not found or not found[0]:
             raise self.error(f"expected {expected}, got {self.rest}")
@@ -262,7 +252,6 @@ class Reader:
         return "#" + name[1:].removeprefix("minecraft:") if name.startswith("#") else name.removeprefix("minecraft:")
 
     def known(self, kind: str, known: Collection[str]) -> str:
-        """A name that must be one of some, with or without `minecraft:`."""
         column = self.column
         name = self.name(f"the name of {'an' if kind[0] in 'aeiou' else 'a'} {kind}")
         if name not in known:
@@ -357,7 +346,7 @@ class Reader:
             if self.peek() != ",":
                 break
             self.at += 1
-        self.at += len(self.text[self.at :]) - len(self.text[self.at :].lstrip())
+        self.skip_spaces()
         if self.peek() != "]":
             raise self.error(f"expected , or ], got {self.rest}")
         self.at += 1
@@ -492,11 +481,10 @@ def _enchantment(entry: Any) -> dict[str, Any]:
     return {"id": name, "lvl": whole(entry.get("lvl", 1), "lvl of an enchantment", 1, 255)}
 
 
-def stack_of(data: Any, what: str = "an item", *, most: int | None = None, also: tuple[str, ...] = ()) -> Stack:
+def stack_of(data: Any, what: str = "an item", *, also: tuple[str, ...] = ()) -> Stack:
     """Stack of NBT such as `{id:"minecraft:stone",Count:4b}`.
 
     Args:
-        most: Largest count; the item's stack size if None.
         also: Names of other entries that are allowed.
 
     Raises:
@@ -511,7 +499,7 @@ def stack_of(data: Any, what: str = "an item", *, most: int | None = None, also:
     if name not in ITEMS or name == "air":
         raise unknown_name("item", name[:100], ITEMS)
     item = ITEMS[name]
-    count = whole(data.get("Count", 1), f"Count of {name}", 1, item.stack if most is None else most)
+    count = whole(data.get("Count", 1), f"Count of {name}", 1, item.stack)
     tag = data.get("tag", {})
     if not isinstance(tag, dict):
         raise WorldError(f"tag of {name} is data in braces, got {str(tag)[:40]!r}")

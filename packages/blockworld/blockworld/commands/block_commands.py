@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockworld.blocks.falling import FALLS
-from blockworld.blocks.updates import break_block, changed_box, set_block
+from blockworld.blocks.updates import break_unsupported, changed_box, set_block
 from blockworld.commands.arguments import (
     BlockGiven,
     CommandError,
@@ -23,7 +23,7 @@ from blockworld.commands.arguments import (
 from blockworld.errors import WorldError
 from blockworld.grid.connections import joined
 from blockworld.grid.fluids import LAVA_SOURCE, WATER_SOURCE
-from blockworld.registry.blocks import AIR, BLOCK_OF, block_of, name_of, state_of
+from blockworld.registry.blocks import AIR, BLOCK_OF, name_of, state_of
 from blockworld.registry.containers import NUM_SLOTS_OF, kind_of_block
 from blockworld.state import Position, Stack
 from blockworld.world_state import WorldState
@@ -90,16 +90,6 @@ def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
     return slots
 
 
-def _destroyer(state: int) -> Stack | None:
-    """A tool that gets what a bare hand would not get: no hand destroys the block."""
-    fits = sorted(tool for tool in block_of(state).tools if tool.endswith(("_pickaxe", "_sword")))
-    return Stack(fits[0]) if fits else None
-
-
-def _destroy(world: WorldState, x: int, y: int, z: int) -> None:
-    break_block(world, x, y, z, _destroyer(world.grid.get(x, y, z)))
-
-
 def setblock(read: Reader) -> Prepared:
     """`setblock <place> <block> [destroy|keep|replace]`."""
     place = _place(read)
@@ -117,7 +107,7 @@ def setblock(read: Reader) -> Prepared:
             if mode == "keep" and before not in _AIRS:
                 return f"kept {name_of(before)} at {x} {y} {z}"
             if mode == "destroy":
-                _destroy(world, x, y, z)
+                break_unsupported(world, x, y, z)
             world.containers.pop((x, y, z), None)
             # As in the game, a fence placed by a command joins what stands beside it at once.
             set_block(world, x, y, z, joined(world.grid, x, y, z, block.state))
@@ -209,7 +199,6 @@ def _floor(value: float) -> int:
 def _fill(
     world: WorldState, low: Position, high: Position, state: int, mode: str, only: frozenset[int] | None, put: Data | None
 ) -> int:
-    """Fill a box inside the world; return the number of changed cells."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     box = world.grid.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
     inner = (slice(1, -1),) * 3
@@ -227,7 +216,7 @@ def _fill(
         for dx, dz, dy in np.argwhere(~np.isin(box, _AIRS)).tolist():
             # A neighbour may have fallen with one before it.
             if box[dx, dz, dy] not in _AIRS:
-                _destroy(world, x0 + dx, y0 + dy, z0 + dz)
+                break_unsupported(world, x0 + dx, y0 + dy, z0 + dz)
     _empty(world, low, high, placed)
     before = box.copy()
     box[placed] = values[placed]

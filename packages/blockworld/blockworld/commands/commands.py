@@ -159,8 +159,7 @@ def run_all(world: WorldState, lines: Iterable[str]) -> list[Result]:
 
 
 def _command(read: Reader) -> Prepared:
-    while read.peek().isspace():
-        read.at += 1
+    read.skip_spaces()
     if read.peek() == "/":
         read.at += 1
     column = read.column
@@ -254,6 +253,10 @@ def _standing_at(world: WorldState, source: Source, one: int, *, turned: bool) -
 # The world's settings
 
 
+def _for_world(do: Callable[[WorldState], str]) -> Prepared:
+    return lambda world, source: lambda: do(world)
+
+
 def _time(read: Reader) -> Prepared:
     """`time set|add|query ...`."""
     read.space("set, add or query")
@@ -262,7 +265,9 @@ def _time(read: Reader) -> Prepared:
     if what == "query":
         asked = read.choice("time", ("daytime", "gametime", "day"))
         read.end()
-        return lambda world, source: lambda: f"{asked} is {_asked_time(world, asked)}"
+        if asked == "daytime":
+            return _for_world(lambda world: f"daytime is {world.time}")
+        return _for_world(lambda world: f"{asked} is {world.ticks // (DAY_TICKS if asked == 'day' else 1)}")
     if what == "set" and read.peek().isalpha():
         ticks = TIMES[read.choice("time", tuple(TIMES))]
     else:
@@ -273,18 +278,11 @@ def _time(read: Reader) -> Prepared:
         ticks = round(value * _UNITS[unit])
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        def do() -> str:
-            world.time = ((world.time if what == "add" else 0) + ticks) % DAY_TICKS
-            return f"it is {world.time} of {DAY_TICKS}"
+    def do(world: WorldState) -> str:
+        world.time = ((world.time if what == "add" else 0) + ticks) % DAY_TICKS
+        return f"it is {world.time} of {DAY_TICKS}"
 
-        return do
-
-    return prepare
-
-
-def _asked_time(world: WorldState, what: str) -> int:
-    return {"daytime": world.time, "gametime": world.ticks, "day": world.ticks // DAY_TICKS}[what]
+    return _for_world(do)
 
 
 def _weather(read: Reader) -> Prepared:
@@ -296,14 +294,11 @@ def _weather(read: Reader) -> Prepared:
         read.integer("seconds", 0, 1_000_000)
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        def do() -> str:
-            world.weather = kind
-            return f"the weather is {kind} until it is changed"
+    def do(world: WorldState) -> str:
+        world.weather = kind
+        return f"the weather is {kind} until it is changed"
 
-        return do
-
-    return prepare
+    return _for_world(do)
 
 
 def _difficulty(read: Reader) -> Prepared:
@@ -314,14 +309,11 @@ def _difficulty(read: Reader) -> Prepared:
         level = read.choice("difficulty", DIFFICULTIES)
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        def do() -> str:
-            world.difficulty = level or world.difficulty
-            return f"the difficulty is {world.difficulty}"
+    def do(world: WorldState) -> str:
+        world.difficulty = level or world.difficulty
+        return f"the difficulty is {world.difficulty}"
 
-        return do
-
-    return prepare
+    return _for_world(do)
 
 
 def _is_switch(rule: str) -> bool:
@@ -358,16 +350,13 @@ def _gamerule(read: Reader) -> Prepared:
             value = str(read.integer(rule, 0, _most(rule)))
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        def do() -> str:
-            if value is None:
-                return f"{rule} is {world.rules.get(rule, RULES[rule])}"
-            world.rules[rule] = value
-            return f"{rule} is {value}" + ("" if rule in ACTING_RULES else "; nothing in this world reacts to it")
+    def do(world: WorldState) -> str:
+        if value is None:
+            return f"{rule} is {world.rules.get(rule, RULES[rule])}"
+        world.rules[rule] = value
+        return f"{rule} is {value}" + ("" if rule in ACTING_RULES else "; nothing in this world reacts to it")
 
-        return do
-
-    return prepare
+    return _for_world(do)
 
 
 def _spawn(read: Reader, who: Selector | None) -> Prepared:
@@ -396,10 +385,6 @@ def _spawn(read: Reader, who: Selector | None) -> Prepared:
         return do
 
     return prepare
-
-
-def _setworldspawn(read: Reader) -> Prepared:
-    return _spawn(read, None)
 
 
 def _spawnpoint(read: Reader) -> Prepared:
@@ -431,7 +416,7 @@ COMMANDS: Mapping[str, Callable[[Reader], Prepared]] = {
     "kill": entity_commands.kill,
     "replaceitem": _replaceitem,
     "setblock": block_commands.setblock,
-    "setworldspawn": _setworldspawn,
+    "setworldspawn": lambda read: _spawn(read, None),
     "spawnpoint": _spawnpoint,
     "summon": entity_commands.summon,
     "teleport": entity_commands.teleport,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,18 +26,9 @@ MAX_STACKS = 100
 
 EFFECTS = (
     *("speed", "slowness", "haste", "mining_fatigue", "strength", "instant_health", "instant_damage", "jump_boost", "nausea"),
-    *(
-        "regeneration",
-        "resistance",
-        "fire_resistance",
-        "water_breathing",
-        "invisibility",
-        "blindness",
-        "night_vision",
-        "hunger",
-    ),
-    *("weakness", "poison", "wither", "health_boost", "absorption", "saturation", "glowing", "levitation", "luck", "unluck"),
-    *("slow_falling", "conduit_power", "dolphins_grace", "bad_omen", "hero_of_the_village"),
+    *("regeneration", "resistance", "fire_resistance", "water_breathing", "invisibility", "blindness", "night_vision"),
+    *("hunger", "weakness", "poison", "wither", "health_boost", "absorption", "saturation", "glowing", "levitation", "luck"),
+    *("unluck", "slow_falling", "conduit_power", "dolphins_grace", "bad_omen", "hero_of_the_village"),
 )
 """Of Minecraft 1.16."""
 IDLE_EFFECTS = frozenset(
@@ -83,6 +75,16 @@ def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) 
 _NOBODY = "nobody was found"
 
 
+def _for_player(read: Reader, who: Selector | None, do: Callable[[WorldState], str]) -> Prepared:
+    """A command that does something to the player, if the selector finds them."""
+
+    def prepare(world: WorldState, source: Source) -> Deed:
+        found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
+        return lambda: do(world) if found else _NOBODY
+
+    return prepare
+
+
 def give(read: Reader) -> Prepared:
     """`give <player> <item>{NBT} [count]`: items that do not fit drop to the ground."""
     who = _selected(read, players=True)
@@ -95,24 +97,17 @@ def give(read: Reader) -> Prepared:
         count = read.integer("a count", 1, MAX_STACKS * item.item.stack)
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        found = _the_player(read, who, world, source)
+    def do(world: WorldState) -> str:
+        me, dropped = world.player, 0
+        for part in stacks(item.item.name, count):
+            left = world.give(item.stack(part.count))
+            if left is not None:
+                dropped += left.count
+                world.spawn_item(me.x, me.y + 0.5, me.z, left, delay=0)
+        fallen = f"; {dropped} did not fit and lie on the ground" if dropped else ""
+        return f"gave the player {count} {item.item.name}{fallen}"
 
-        def do() -> str:
-            if not found:
-                return _NOBODY
-            me, dropped = world.player, 0
-            for part in stacks(item.item.name, count):
-                left = world.give(item.stack(part.count))
-                if left is not None:
-                    dropped += left.count
-                    world.spawn_item(me.x, me.y + 0.5, me.z, left, delay=0)
-            fallen = f"; {dropped} did not fit and lie on the ground" if dropped else ""
-            return f"gave the player {count} {item.item.name}{fallen}"
-
-        return do
-
-    return prepare
+    return _for_player(read, who, do)
 
 
 def clear(read: Reader) -> Prepared:
@@ -145,31 +140,24 @@ def clear(read: Reader) -> Prepared:
             (stack.tag or {}).get(key) == value for key, value in (tag or {}).items()
         )
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
+    def do(world: WorldState) -> str:
+        me = world.player
+        if most == 0:
+            return f"the player has {sum(stack.count for stack in me.slots if stack and fits(stack))} {name}"
+        taken = 0
+        for index, stack in enumerate(me.slots):
+            if stack is not None and fits(stack) and (most is None or taken < most):
+                taken += inventory.take(me.slots, index, None if most is None else most - taken).count
+        if most is None and fits(me.held) and me.held is not None:
+            taken += me.held.count
+            me.held = None
+        if most is None and world.screen is not None and world.screen.kind == "inventory":
+            for index, stack in enumerate(world.screen.craft):
+                if stack is not None and fits(stack):
+                    taken += inventory.take(world.screen.craft, index).count
+        return f"took {taken} {name} from the player"
 
-        def do() -> str:
-            if not found:
-                return _NOBODY
-            me = world.player
-            if most == 0:
-                return f"the player has {sum(stack.count for stack in me.slots if stack and fits(stack))} {name}"
-            taken = 0
-            for index, stack in enumerate(me.slots):
-                if stack is not None and fits(stack) and (most is None or taken < most):
-                    taken += inventory.take(me.slots, index, None if most is None else most - taken).count
-            if most is None and fits(me.held) and me.held is not None:
-                taken += me.held.count
-                me.held = None
-            if most is None and world.screen is not None and world.screen.kind == "inventory":
-                for index, stack in enumerate(world.screen.craft):
-                    if stack is not None and fits(stack):
-                        taken += inventory.take(world.screen.craft, index).count
-            return f"took {taken} {name} from the player"
-
-        return do
-
-    return prepare
+    return _for_player(read, who, do)
 
 
 def replaceitem_entity(read: Reader) -> Prepared:
@@ -186,19 +174,12 @@ def replaceitem_entity(read: Reader) -> Prepared:
         if worn != _SLOTS[slot] and not (worn is None and slot == "armor.head"):
             raise read.error(f"{sample.item} is not worn at {slot}", column)
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        found = _the_player(read, who, world, source)
+    def do(world: WorldState) -> str:
+        me = world.player
+        me.slots[me.hotbar if slot in _HANDS else _SLOTS[slot]] = stack()
+        return f"put {said(stack())} into {slot} of the player"
 
-        def do() -> str:
-            if not found:
-                return _NOBODY
-            me = world.player
-            me.slots[me.hotbar if slot in _HANDS else _SLOTS[slot]] = stack()
-            return f"put {said(stack())} into {slot} of the player"
-
-        return do
-
-    return prepare
+    return _for_player(read, who, do)
 
 
 # Summoning
@@ -299,7 +280,6 @@ def _numbers(what: str, value: Any, size: int, most: float) -> list[float]:
 
 
 def _offers(data: Any) -> dict[str, Any]:
-    """Offers, each item and number checked."""
     data = known_keys(data, "Offers", ("Recipes",))
     recipes = data.get("Recipes", [])
     if not isinstance(recipes, list):
@@ -370,22 +350,15 @@ def effect(read: Reader) -> Prepared:
         read.flag("whether to hide particles")
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        found = _the_player(read, who, world, source)
+    def do(world: WorldState) -> str:
+        active = world.player.effects.get(name)
+        if active is not None and (active[1] > amplifier or (active[1] == amplifier and active[0] >= ticks)):
+            return f"the player has a stronger {name} already"
+        world.player.effects[name] = [ticks, amplifier]
+        idle = "; nothing in this world reacts to it" if name in IDLE_EFFECTS else ""
+        return f"gave the player {name} {amplifier + 1} for {ticks / 20:g} s{idle}"
 
-        def do() -> str:
-            if not found:
-                return _NOBODY
-            active = world.player.effects.get(name)
-            if active is not None and (active[1] > amplifier or (active[1] == amplifier and active[0] >= ticks)):
-                return f"the player has a stronger {name} already"
-            world.player.effects[name] = [ticks, amplifier]
-            idle = "; nothing in this world reacts to it" if name in IDLE_EFFECTS else ""
-            return f"gave the player {name} {amplifier + 1} for {ticks / 20:g} s{idle}"
-
-        return do
-
-    return prepare
+    return _for_player(read, who, do)
 
 
 def _effect_clear(read: Reader) -> Prepared:
@@ -497,7 +470,6 @@ def _facing(read: Reader) -> Any:
 
 
 def _towards(point: tuple[float, float, float], look: tuple[float, float, float]) -> tuple[float, float]:
-    """Yaw and pitch of a look from the feet, as the game has it."""
     dx, dy, dz = (there - here for there, here in zip(look, point, strict=True))
     return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
@@ -627,7 +599,6 @@ def experience(read: Reader) -> Prepared:
 
 
 def _add_points(world: WorldState, points: int) -> None:
-    """Add points; negative points take levels away."""
     if points >= 0:
         items_and_projectiles.gain(world, points)
         return
@@ -645,15 +616,8 @@ def gamemode(read: Reader) -> Prepared:
     who = None if read.done else _selected(read, players=True)
     read.end()
 
-    def prepare(world: WorldState, source: Source) -> Deed:
-        found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
+    def do(world: WorldState) -> str:
+        world.player.game_mode = mode
+        return f"the player is in {mode} mode"
 
-        def do() -> str:
-            if not found:
-                return _NOBODY
-            world.player.game_mode = mode
-            return f"the player is in {mode} mode"
-
-        return do
-
-    return prepare
+    return _for_player(read, who, do)

@@ -132,7 +132,6 @@ def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
 
 
 def _number(text: str, at: int, bare: str) -> Any:
-    """A bare word: a number, true, false, or a string."""
     if bare.lower() in ("true", "false"):
         return Byte(bare.lower() == "true")
     whole = _WHOLE.fullmatch(bare)

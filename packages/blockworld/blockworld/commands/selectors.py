@@ -120,7 +120,6 @@ def _candidates(world: WorldState, letter: str, source: Source) -> list[int]:
 
 
 def position_of(world: WorldState, one: int) -> tuple[float, float, float] | None:
-    """Place of an entity's feet; None if it is gone."""
     if one == PLAYER:
         me = world.player
         return me.x, me.y, me.z
@@ -174,33 +173,28 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
     return made
 
 
-def _spaces(read: Reader) -> None:
-    while read.peek().isspace():
-        read.at += 1
-
-
 def _options(read: Reader, made: Selector) -> None:
     """`[name=value,...]`."""
     read.at += 1
     said: set[str] = set()
     while True:
-        _spaces(read)
+        read.skip_spaces()
         if read.peek() == "]":
             break
         column = read.column
         name = read.word("an option or ]")
         if name not in OPTIONS:
             raise read.unknown("selector option", name, OPTIONS, column)
-        _spaces(read)
+        read.skip_spaces()
         if read.peek() != "=":
             raise read.error(f"expected = after {name}, got {read.rest}")
         read.at += 1
-        _spaces(read)
+        read.skip_spaces()
         if name in said and name not in ("type", "name", "tag", "gamemode"):
             raise read.error(f"{name} is said twice", column)
         said.add(name)
         _option(read, made, name)
-        _spaces(read)
+        read.skip_spaces()
         if read.peek() == ",":
             read.at += 1
         elif read.peek() != "]":
@@ -229,7 +223,7 @@ def _option(read: Reader, made: Selector, name: str) -> None:
         if read.peek() == "!":
             read.at += 1
             values = made.unwanted
-            _spaces(read)
+            read.skip_spaces()
         values.setdefault(name, []).append(_value(read, made, name, column))
 
 

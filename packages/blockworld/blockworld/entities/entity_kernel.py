@@ -45,7 +45,6 @@ _inner: Callable[[_Kernel], _Kernel] = njit(cache=True, **_options)
 
 @_inner
 def _free_from_block(e, blocks):  # type: ignore[no-untyped-def]
-    """Push an item that is inside a block to the nearest free side."""
     best, found = 1e9, -1
     for side in range(5):
         ox = 1 if side == 1 else (-1 if side == 2 else 0)

@@ -87,7 +87,6 @@ def gain(world: WorldState, points: int) -> None:
 
 
 def points_needed(level: int) -> int:
-    """Points from a level to the next."""
     if level >= 30:
         return 112 + (level - 30) * 9
     return 37 + (level - 15) * 5 if level >= 15 else 7 + level * 2

@@ -110,7 +110,6 @@ def scale(e):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def row_of(entities, one):  # type: ignore[no-untyped-def]
-    """Row of a living mob by id; -1 if it is gone."""
     for i in range(entities.shape[0]):
         if entities[i].id == one and entities[i].kind >= NUM_THINGS and entities[i].health > 0:
             return i
@@ -195,7 +194,6 @@ def shove(e, dx, dz, push):  # type: ignore[no-untyped-def]
 
 @_inner
 def _react(e, by):  # type: ignore[no-untyped-def]
-    """Flee from an attacker, or turn on them."""
     temper = TEMPERS[e.kind]
     e.flags &= ~SITTING
     if temper in (PASSIVE, PERSON):
@@ -283,7 +281,6 @@ def _rest(e, draw):  # type: ignore[no-untyped-def]
 
 @_inner
 def _flee(entities, e, blocks, player, draw, half, height):  # type: ignore[no-untyped-def]
-    """Run from the attacker, to spots on the far side."""
     e.goal_ticks -= 1
     if e.goal_ticks <= 0:
         e.target = -1

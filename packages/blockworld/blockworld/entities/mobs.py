@@ -221,9 +221,6 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
     return extra
 
 
-# One tick
-
-
 # Blows and death
 
 

@@ -433,7 +433,8 @@ def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
 
 
 @njit(cache=True)
-def _added_or_removed(blocks, skip, cells):
+def update_distances_of(blocks, skip, cells):
+    """`update_distances` for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
     for cell in cells:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         if blocks[x, z, y]:
@@ -469,11 +470,6 @@ def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, afte
         _added(skip, x, z, y)
     elif after == 0:
         skip[x, z, y] = 1
-
-
-def update_distances_of(blocks: np.ndarray, skip: np.ndarray, cells: np.ndarray) -> None:
-    """`update_distances` for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
-    _added_or_removed(blocks, skip, cells)
 
 
 def distances_box(blocks: np.ndarray, skip: np.ndarray, x0: int, z0: int, x1: int, z1: int, most: int) -> None:

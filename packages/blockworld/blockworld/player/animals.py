@@ -34,7 +34,8 @@ def interact(world: WorldState, row: int, slot: int) -> bool:
         if name == "sheep" and item.endswith("_dye"):
             return _dye(world, row, slot, stack)
         if name == "cow" and item == "bucket" and one["age"] >= 0:
-            return _milk(world, row, slot)
+            exchange(world, slot, "milk_bucket")
+            return _done(world, "milked", row)
         if name == "creeper" and item == "flint_and_steel":
             return _ignite(world, row, slot)
         if item in _TAMING.get(name, ()) and not one["flags"] & TAMED:
@@ -68,9 +69,8 @@ def _trade(world: WorldState, row: int) -> bool:
 def _name(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
     assert stack.tag is not None
     world.extras.setdefault(int(world.entities["id"][row]), {})["name"] = str(stack.tag["name"])
-    _done(world, "named", row)
     use_up(world, slot)
-    return True
+    return _done(world, "named", row)
 
 
 def _shear(world: WorldState, row: int, slot: int) -> bool:
@@ -96,15 +96,8 @@ def _dye(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
     if one["variant"] == colour or one["flags"] & SHEARED:
         return False
     one["variant"] = colour
-    _done(world, "dyed", row)
     use_up(world, slot)
-    return True
-
-
-def _milk(world: WorldState, row: int, slot: int) -> bool:
-    _done(world, "milked", row)
-    exchange(world, slot, "milk_bucket")
-    return True
+    return _done(world, "dyed", row)
 
 
 def _ignite(world: WorldState, row: int, slot: int) -> bool:
@@ -139,15 +132,13 @@ def _feed(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
         most = _MAX_HEALTH.get(name, MOBS[name].health)
         if one["health"] < most:
             one["health"] = min(most, float(one["health"]) + max(1, item_named(stack.item).food))
-            _done(world, "fed", row)
             use_up(world, slot)
-            return True
+            return _done(world, "fed", row)
     if one["age"] < 0:
         one["age"] += math.ceil(-int(one["age"]) / 10)
     elif one["love"] == 0:
         one["love"] = LOVE_TICKS
     else:
         return False
-    _done(world, "fed", row)
     use_up(world, slot)
-    return True
+    return _done(world, "fed", row)

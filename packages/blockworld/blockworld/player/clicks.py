@@ -158,7 +158,6 @@ def _count_taken(world: WorldState, screen: Screen, place: Place, stack: Stack) 
 
 
 def _take_result(world: WorldState, screen: Screen) -> None:
-    """Click on the output: it goes onto the cursor if there is room."""
     made, held = result(world, screen), world.player.held
     if made is None:
         return
@@ -197,7 +196,6 @@ def _pay(world: WorldState, screen: Screen) -> None:
 
 
 def cuttings(screen: Screen) -> tuple[Stack, ...]:
-    """Outputs that a stonecutter can make of its input."""
     source = screen.craft[0]
     return () if source is None else crafting.STONECUTTING.get(source.item, ())
 
@@ -244,7 +242,6 @@ _BACK = (*reversed(_HOTBAR), *reversed(_MAIN))
 
 
 def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
-    """Move a slot's stack to the other side, as far as there is room."""
     if place.owner == "result":
         _take_all_results(world, screen)
         return
@@ -321,7 +318,6 @@ def _take_all_results(world: WorldState, screen: Screen) -> None:
 
 
 def exchange(world: WorldState, screen: Screen, other: int) -> None:
-    """Exchange the slot under the cursor with a slot of the hotbar or the other hand."""
     if screen.hovered is None:
         return
     place = screen.panel.places[screen.hovered]

@@ -8,11 +8,11 @@ from blockworld.state import Player, Stack
 from blockworld.world_state import WorldState
 
 
-def use_up(world: WorldState, slot: int, number: int = 1) -> None:
+def use_up(world: WorldState, slot: int) -> None:
     stack = world.player.slots[slot]
     if stack is None or world.player.game_mode == "creative":
         return
-    stack.count -= number
+    stack.count -= 1
     if stack.count <= 0:
         world.player.slots[slot] = None
 

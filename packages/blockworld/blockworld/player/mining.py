@@ -87,44 +87,40 @@ def _near(those, x, z):
 
 def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
     """Row of the nearest mob that the player looks at, if no block is before it; None without one."""
-    player, those = world.player, world.entities
-    rows = _near(those, player.x, player.z).tolist()
-    if not rows:
-        return None
-    block = target(world)
-    best = reach if block is None else min(reach, math.dist((player.x, player.eye_y, player.z), block[4:]))
-    dx, dy, dz = direction(player)
-    found = None
-    for row in rows:
-        entity = those[row]
-        width, height = body(entity)
-        x, y, z, half = float(entity["x"]), float(entity["y"]), float(entity["z"]), width / 2
-        box = (x - half, y, z - half, x + half, y + height, z + half)
-        at, _ = physics.box_entry(player.x, player.eye_y, player.z, dx, dy, dz, *box)
-        if 0 <= at < best:
-            best, found = float(at), row
-    return found
+    those = world.entities
+    bodies = []
+    for row in _near(those, world.player.x, world.player.z).tolist():
+        width, height = body(those[row])
+        bodies.append((row, float(those[row]["x"]), float(those[row]["y"]), float(those[row]["z"]), width / 2, height))
+    return _looked_at(world, bodies, reach)[0]
 
 
-def player_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
-    """Seat of the nearest other player that the player looks at, if no block or mob is before it; None without one."""
-    if len(world.players) == 1:
-        return None
-    me = world.player
-    block = target(world)
+def _looked_at(
+    world: WorldState, bodies: list[tuple[int, float, float, float, float, float]], reach: float
+) -> tuple[int | None, float]:
+    """The first of some bodies (number, feet, half width, height) along the player's look before any block, and how far."""
+    if not bodies:
+        return None, reach
+    me, block = world.player, target(world)
+    found: int | None = None
     best = reach if block is None else min(reach, math.dist((me.x, me.eye_y, me.z), block[4:]))
-    found = None
-    for seat, other in enumerate(world.players):
-        if seat == world.seat or other.dead or other.game_mode == "spectator":
-            continue
-        low = (other.x - HALF_WIDTH, other.y, other.z - HALF_WIDTH)
-        high = (other.x + HALF_WIDTH, other.y + other.height, other.z + HALF_WIDTH)
-        at, _ = physics.box_entry(me.x, me.eye_y, me.z, *direction(me), *low, *high)
+    look = direction(me)
+    for number, x, y, z, half, height in bodies:
+        at, _ = physics.box_entry(me.x, me.eye_y, me.z, *look, x - half, y, z - half, x + half, y + height, z + half)
         if 0 <= at < best:
-            best, found = float(at), seat
-    if found is None or mob_in_front(world, best) is not None:
-        return None
-    return found
+            best, found = float(at), number
+    return found, best
+
+
+def player_in_front(world: WorldState) -> int | None:
+    """Seat of the nearest other player that the player looks at, if no block or mob is before it; None without one."""
+    others = [
+        (seat, other.x, other.y, other.z, HALF_WIDTH, other.height)
+        for seat, other in enumerate(world.players)
+        if seat != world.seat and not other.dead and other.game_mode != "spectator"
+    ]
+    found, best = _looked_at(world, others, ATTACK_REACH)
+    return None if found is None or mob_in_front(world, best) is not None else found
 
 
 def attack(world: WorldState, action: Action) -> None:

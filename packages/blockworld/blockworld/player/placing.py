@@ -11,12 +11,12 @@ import numpy as np
 from blockworld.blocks.orientation import CLOCKWISE, STEPS, TALL, double_slab, grows, is_replaceable, placement_state
 from blockworld.blocks.updates import set_block
 from blockworld.grid import physics
-from blockworld.player import mining, using
+from blockworld.player import animals, mining, using
 from blockworld.player.hands import use_up
 from blockworld.player.touching import touch
 from blockworld.registry.blocks import AIR, BOX_START, BOXES, NUM_BOXES, change, name_of, properties_of, state_of
 from blockworld.registry.entity_types import NUM_THINGS
-from blockworld.registry.items import item_of_block
+from blockworld.registry.items import block_of_item, item_of_block
 from blockworld.slots import inventory
 from blockworld.state import HALF_WIDTH, OFFHAND, Action, Stack
 from blockworld.world_state import WorldState
@@ -78,7 +78,7 @@ def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
     player = world.player
     row = mining.mob_in_front(world)
     if row is not None:
-        return using.on_mob(world, slot, row) or using.in_air(world, slot, fresh)
+        return animals.interact(world, row, slot) or using.in_air(world, slot, fresh)
     found = mining.target(world)
     stack = player.slots[slot]
     if found is not None and world.grid.inside(*found[:3]):
@@ -89,7 +89,7 @@ def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
             return True
     if stack is not None and stack.item == "lily_pad":
         return _place_on_water(world, slot)
-    if found is not None and player.game_mode != "adventure" and using.places(stack) and place(world, slot, found):
+    if found is not None and player.game_mode != "adventure" and place(world, slot, found):
         return True
     return using.in_air(world, slot, fresh)
 
@@ -102,7 +102,7 @@ def place(world: WorldState, slot: int, found: mining.Target) -> bool:
     x, y, z, face, *hit = found
     point = hit[0], hit[1], hit[2]
     state = world.grid.get(x, y, z)
-    name = using.places(stack)
+    name = block_of_item(stack.item)
     if name is None:
         return False
     inside = double_slab(state, stack.item, face, point[1] - y) is not None
@@ -163,7 +163,6 @@ def _place_on_water(world: WorldState, slot: int) -> bool:
 
 
 def _in_the_way(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a player or a mob is where the block would be."""
     if not NUM_BOXES[state]:
         return False
     boxes = BOXES[BOX_START[state] : BOX_START[state] + NUM_BOXES[state]] + np.array((x, y, z, x, y, z))
@@ -182,7 +181,6 @@ def _in_the_way(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple[tuple[int, int, int], int] | None:
-    """The single chest that becomes the other half of a new one."""
     if name_of(state) not in ("chest", "trapped_chest"):
         return None
     values = properties_of(state)

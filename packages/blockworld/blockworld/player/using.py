@@ -13,13 +13,13 @@ from blockworld.blocks.updates import set_block, tell
 from blockworld.entities import items_and_projectiles, mobs
 from blockworld.grid import physics
 from blockworld.grid.physics import DOWN, FACES
-from blockworld.player import animals, mining
+from blockworld.player import mining
 from blockworld.player.hands import exchange, use_up, wear
 from blockworld.player.movement import direction
 from blockworld.player.touching import is_tool
 from blockworld.registry.blocks import AIR, BY_NAME, NUM_BOXES, change, name_of, properties_of, state_of
 from blockworld.registry.entity_types import KIND
-from blockworld.registry.items import block_of_item, item_named, mob_of_egg
+from blockworld.registry.items import item_named, mob_of_egg
 from blockworld.registry.tools import enchantment
 from blockworld.slots import inventory
 from blockworld.state import Stack
@@ -312,17 +312,6 @@ def place_bed(world: WorldState, x: int, y: int, z: int, foot: int) -> None:
     before = world.grid.set(x + dx, y, z + dz, head)
     set_block(world, x, y, z, foot)
     tell(world, x + dx, y, z + dz, before, head)
-
-
-# What lives.
-
-
-def on_mob(world: WorldState, slot: int, row: int) -> bool:
-    return animals.interact(world, row, slot)
-
-
-def places(stack: Stack | None) -> str | None:
-    return None if stack is None else block_of_item(stack.item)
 
 
 def power(drawn_ticks: int) -> float:

@@ -103,19 +103,8 @@ AIR = 0
 
 SMALL_FLOWERS = frozenset(
     (
-        "dandelion",
-        "poppy",
-        "blue_orchid",
-        "allium",
-        "azure_bluet",
-        "red_tulip",
-        "orange_tulip",
-        "white_tulip",
-        "pink_tulip",
-        "oxeye_daisy",
-        "cornflower",
-        "wither_rose",
-        "lily_of_the_valley",
+        *("dandelion", "poppy", "blue_orchid", "allium", "azure_bluet", "red_tulip", "orange_tulip", "white_tulip"),
+        *("pink_tulip", "oxeye_daisy", "cornflower", "wither_rose", "lily_of_the_valley"),
     )
 )
 TALL_FLOWERS = frozenset(("sunflower", "lilac", "rose_bush", "peony"))

@@ -21,7 +21,7 @@ from itertools import product
 
 from blockworld.errors import WorldError
 from blockworld.registry.facts import table
-from blockworld.registry.items import BY_NAME, COLOURS, ITEMS, TAGS, copied, item_named
+from blockworld.registry.items import BY_NAME, COLOURS, TAGS, copied, item_named
 from blockworld.state import Stack
 
 Names = tuple[str | None, ...]
@@ -245,60 +245,7 @@ def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe
     return next((recipe for recipe in recipes_for(name) if plan(recipe, slots, width) is not None), None)
 
 
-# What a stonecutter makes of each stone (minecraft.wiki, "Stonecutter", Java Edition 1.16): slabs come in twos.
-def _stonecutting() -> dict[str, tuple[Stack, ...]]:
-    made: dict[str, list[str]] = {}
-
-    def cut(source: str, *results: str) -> None:
-        made.setdefault(source, []).extend(results)
-
-    def family(source: str, base: str, *kinds: str) -> None:
-        cut(source, *(f"{base}_{kind}" for kind in kinds))
-
-    every = ("slab", "stairs", "wall")
-    bricks = ("stone_brick_slab", "stone_brick_stairs", "stone_brick_wall")
-    cut("stone", "chiseled_stone_bricks", *bricks, "stone_bricks", "stone_slab", "stone_stairs")
-    cut("stone_bricks", "chiseled_stone_bricks", *bricks)
-    family("smooth_stone", "smooth_stone", "slab")
-    for stone in ("cobblestone", "mossy_cobblestone"):
-        family(stone, stone, *every)
-    family("mossy_stone_bricks", "mossy_stone_brick", *every)
-    for stone in ("granite", "diorite", "andesite"):
-        family(stone, stone, *every)
-        cut(stone, f"polished_{stone}", f"polished_{stone}_slab", f"polished_{stone}_stairs")
-        family(f"polished_{stone}", f"polished_{stone}", "slab", "stairs")
-    for sand in ("sandstone", "red_sandstone"):
-        cut(sand, f"chiseled_{sand}", f"cut_{sand}", f"cut_{sand}_slab")
-        family(sand, sand, *every)
-        cut(f"cut_{sand}", f"cut_{sand}_slab")
-        family(f"smooth_{sand}", f"smooth_{sand}", "slab", "stairs")
-    family("bricks", "brick", *every)
-    cut("nether_bricks", "chiseled_nether_bricks")
-    family("nether_bricks", "nether_brick", *every)
-    family("red_nether_bricks", "red_nether_brick", *every)
-    cut("end_stone", "end_stone_bricks")
-    for stone in ("end_stone", "end_stone_bricks"):
-        family(stone, "end_stone_brick", *every)
-    cut("purpur_block", "purpur_pillar", "purpur_slab", "purpur_stairs")
-    cut("quartz_block", "chiseled_quartz_block", "quartz_bricks", "quartz_pillar", "quartz_slab", "quartz_stairs")
-    family("smooth_quartz", "smooth_quartz", "slab", "stairs")
-    family("prismarine", "prismarine", *every)
-    family("prismarine_bricks", "prismarine_brick", "slab", "stairs")
-    family("dark_prismarine", "dark_prismarine", "slab", "stairs")
-    cut("basalt", "polished_basalt")
-    family("blackstone", "blackstone", *every)
-    for stone in ("blackstone", "polished_blackstone"):
-        cut(stone, "chiseled_polished_blackstone", "polished_blackstone_bricks")
-        family(stone, "polished_blackstone", *every)
-    for stone in ("blackstone", "polished_blackstone", "polished_blackstone_bricks"):
-        family(stone, "polished_blackstone_brick", *every)
-    cut("blackstone", "polished_blackstone")
-    order = {item.name: item.index for item in ITEMS}
-    return {
-        source: tuple(Stack(name, 2 if name.endswith("_slab") else 1) for name in sorted(results, key=order.__getitem__))
-        for source, results in made.items()
-    }
-
-
-STONECUTTING: dict[str, tuple[Stack, ...]] = _stonecutting()
-"""Stone -> what a stonecutter can make of one, in the order of the items table."""
+STONECUTTING: dict[str, tuple[Stack, ...]] = {
+    source: tuple(Stack(name, count) for name, count in made) for source, made in table("stonecutting").items()
+}
+"""Stone -> what a stonecutter can make of one (minecraft.wiki, "Stonecutter", Java Edition 1.16), in the table's order."""

@@ -106,25 +106,18 @@ PROFESSIONS = (
 )
 """Of villagers, in the order of their `variant`."""
 
-NO_AI, SILENT, PERSISTENT, TAMED, SHEARED, SITTING, ANGRY, IGNITED, INVULNERABLE, PLAYER_HIT, CRITICAL, TAGGED = (
-    1 << bit for bit in range(12)
-)
 FLAGS: Mapping[str, int] = {
-    "no_ai": NO_AI,
-    "silent": SILENT,
-    "persistent": PERSISTENT,
-    "tamed": TAMED,
-    "sheared": SHEARED,
-    "sitting": SITTING,
-    "angry": ANGRY,
-    "ignited": IGNITED,
-    "invulnerable": INVULNERABLE,
-    "player_hit": PLAYER_HIT,
-    "critical": CRITICAL,
-    "tagged": TAGGED,
+    name: 1 << bit
+    for bit, name in enumerate(
+        (
+            *("no_ai", "silent", "persistent", "tamed", "sheared", "sitting", "angry", "ignited", "invulnerable"),
+            *("player_hit", "critical", "tagged"),
+        )
+    )
 }
 """Bits of `ENTITY.flags`. `angry`: a neutral one that fights the player. `player_hit`: the player gave the last blow.
 `critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `WorldState.extras`, which merges with no other."""
+NO_AI, SILENT, PERSISTENT, TAMED, SHEARED, SITTING, ANGRY, IGNITED, INVULNERABLE, PLAYER_HIT, CRITICAL, TAGGED = FLAGS.values()
 
 GROWS_TICKS = 24_000
 """How long an animal is young."""

@@ -11,8 +11,8 @@ from blockworld.errors import WorldError
 
 
 @cache
-def table(name: str) -> list[Any]:
-    """A table of `blockworld/data` by its file's name: `blocks`, `items`, `recipes` ...; WorldError if it cannot be read."""
+def table(name: str) -> Any:
+    """A table of `blockworld/data` by its file's name: `blocks`, `items`, `recipes`, ...; WorldError if it cannot be read."""
     file = resources.files("blockworld") / "data" / f"{name}.json"
     try:
         return json.loads(file.read_text(encoding="utf-8"))

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from blockworld.player import clicks, screens
 from blockworld.registry import trades
 from blockworld.registry.blocks import name_of
 from blockworld.registry.items import BY_NAME
-from blockworld.render import bodies, exact, figures, font
+from blockworld.render import exact, figures, font
 from blockworld.render.sheets import Colour
 from blockworld.slots import inventory
 from blockworld.slots.screen import Screen
@@ -53,11 +53,6 @@ CHOSEN: Colour = (250, 240, 214)
 
 
 # ---------------------------------------------------------------- models
-@cache
-def _arm() -> int:
-    return figures.WARDROBE.add(bodies.body("arm"))
-
-
 def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
     """The thing in the hand, or the bare arm, which lies over the world and under the display.
 
@@ -85,7 +80,7 @@ def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
     z = 0.90 + 0.10 * reach
     row[figures.X], row[figures.Y], row[figures.Z] = -x, y, z
     if stack is None or stack.item not in BY_NAME:
-        row[figures.MODEL] = _arm()
+        row[figures.MODEL] = figures.WARDROBE.mob("arm")
         row[figures.X : figures.Z + 1] = -0.86 + 0.24 * reach, -0.74 + 0.14 * dip, 0.80 + 0.1 * reach
         row[figures.PITCH], row[figures.YAW] = math.radians(-122 + 14 * reach), math.radians(-30 - 14 * reach)
         row[figures.ROLL] = math.radians(-14)
@@ -113,14 +108,9 @@ def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
     return row
 
 
-@cache
-def _likeness() -> int:
-    return figures.WARDROBE.add(bodies.body("portrait"))
-
-
 def _portrait(screen: Screen) -> list[float]:
     row = np.zeros(figures.POSE)
-    row[figures.MODEL], row[figures.SCALE], row[figures.Z] = _likeness(), 1.0, 7.4
+    row[figures.MODEL], row[figures.SCALE], row[figures.Z] = figures.WARDROBE.mob("portrait"), 1.0, 7.4
     yaw, pitch = -exact.atan2(float(screen.x - 50), 40.0), exact.atan2(float(screen.y - 24), 40.0)
     row[figures.YAW], row[figures.HEAD_YAW], row[figures.HEAD_PITCH] = math.pi + 0.5 * yaw, 0.5 * yaw, 0.6 * pitch
     row[figures.RED : figures.BLUE + 1] = 1.0

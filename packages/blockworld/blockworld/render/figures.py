@@ -10,7 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -32,37 +32,13 @@ from blockworld.registry.entity_types import (
 from blockworld.registry.facts import table
 from blockworld.render import bodies, daylight, exact, icons, sheets
 from blockworld.render.bodies import Body, Part
+from blockworld.render.camera import Camera
 from blockworld.state import ENTITY, MAX_ENTITIES
 from blockworld.world_state import WorldState
 
 REACH = 64.0
 """How far figures are drawn, in blocks."""
 _WET = per_block({"water": True, "seagrass": True, "tall_seagrass": True, "kelp": True, "kelp_plant": True}, False, np.bool_)
-
-
-class View(Protocol):
-    """Place and size of a picture: `camera.Camera`. Angles in degrees, size in pixels (width, height)."""
-
-    @property
-    def x(self) -> float: ...
-
-    @property
-    def y(self) -> float: ...
-
-    @property
-    def z(self) -> float: ...
-
-    @property
-    def yaw(self) -> float: ...
-
-    @property
-    def pitch(self) -> float: ...
-
-    @property
-    def fov(self) -> float: ...
-
-    @property
-    def size(self) -> tuple[int, int]: ...
 
 
 # ---------------------------------------------------------------- the kernel
@@ -438,11 +414,9 @@ class Wardrobe:
         return self._model(("block", name, size), make)
 
     def is_flat(self, name: str) -> bool:
-        """Whether an item is its icon with thickness, not a block."""
         return not (icons.is_cube(name) or icons.is_boxes(name))
 
     def item(self, name: str, size: float) -> int:
-        """The model of an item: a small block, or its icon with thickness; `size` pixels wide."""
         if not self.is_flat(name):
             return self.block(name, size)
         return self.sprite(name, icons.icon(name), size)
@@ -466,13 +440,11 @@ def _cut(picture: np.ndarray | None, low: np.ndarray, high: np.ndarray, face: in
 WARDROBE = Wardrobe()
 
 
-def basis(view: View) -> np.ndarray:
+def basis(view: Camera) -> np.ndarray:
     """Place, forward, right and up of a camera, and half the height and width of its screen one block away: float64 (14,)."""
-    yaw, pitch = math.radians(view.yaw), math.radians(view.pitch)
+    right, up, forward = view.axes
     tall = exact.tan(math.radians(view.fov) / 2)
-    cp, sp, cw, sw = exact.cos(pitch), exact.sin(pitch), exact.cos(yaw), exact.sin(yaw)
-    wide = tall * view.size[0] / view.size[1]
-    return np.array([view.x, view.y, view.z, -sw * cp, -sp, cw * cp, -cw, 0.0, -sw, -sw * sp, cp, cw * sp, tall, wide])
+    return np.array([view.x, view.y, view.z, *forward, *right, *up, tall, tall * view.size[0] / view.size[1]])
 
 
 def brightness(light: np.ndarray | int, time: int, weather: str = "clear", gamma: float = 0.0) -> np.ndarray:
@@ -603,7 +575,7 @@ def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple
     return ids, rows.astype(np.float32)
 
 
-def poses(world: WorldState, view: View, gamma: float = 0.0) -> np.ndarray:
+def poses(world: WorldState, view: Camera, gamma: float = 0.0) -> np.ndarray:
     """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
     ids, rows, kinds = _standing(world, (view.x, view.y, view.z))
     if not len(rows):
@@ -672,7 +644,7 @@ def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
     return _WORN[look]
 
 
-def draw(world: WorldState, camera: View, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
+def draw(world: WorldState, camera: Camera, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
     """Draw every entity within `REACH` into a picture.
 
     Args:

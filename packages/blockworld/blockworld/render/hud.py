@@ -17,6 +17,7 @@ from numba import njit
 
 from blockworld.errors import WorldError
 from blockworld.render import display, exact, figures
+from blockworld.render.camera import Camera
 from blockworld.render.pieces import sprite
 from blockworld.slots.screen import Screen
 from blockworld.world_state import WorldState
@@ -99,7 +100,6 @@ def ready(picture: np.ndarray, scale: int = 1) -> Sprite:
 
 
 def put(frame: np.ndarray, sprite: Sprite, x: int, y: int) -> None:
-    """Draw a sprite with its upper left at x, y, cut off at the edges of the picture."""
     colour, solid, alpha = sprite
     height, width = colour.shape[:2]
     left, top = max(0, -x), max(0, -y)
@@ -117,7 +117,6 @@ def put(frame: np.ndarray, sprite: Sprite, x: int, y: int) -> None:
 
 
 def fill(frame: np.ndarray, x: int, y: int, width: int, height: int, colour: Sequence[int]) -> None:
-    """Fill a rectangle, cut off at the edges of the picture."""
     frame[max(0, y) : max(0, y + height), max(0, x) : max(0, x + width)] = colour
 
 
@@ -200,19 +199,7 @@ def _scratch(shape: tuple[int, int]) -> np.ndarray:
     return kept[shape]
 
 
-class _Eye(NamedTuple):
-    """A camera of its own for the hand and the portrait: at the origin, looking along +z."""
-
-    x: float
-    y: float
-    z: float
-    yaw: float
-    pitch: float
-    fov: float
-    size: tuple[int, int]
-
-
-def _model(frame: np.ndarray, pose: np.ndarray, eye: _Eye) -> None:
+def _model(frame: np.ndarray, pose: np.ndarray, eye: Camera) -> None:
     depth = _scratch(frame.shape[:2])
     depth.fill(1e9)
     figures.paint(pose[None], figures.basis(eye), frame, depth)
@@ -222,7 +209,7 @@ def _portrait(frame: np.ndarray, x: int, y: int, g: int, pose: list[float]) -> N
     wide, tall = display.PORTRAIT
     picture = np.ascontiguousarray(frame[max(0, y) : y + tall * g, max(0, x) : x + wide * g])
     if picture.shape[:2] == (tall * g, wide * g):
-        _model(picture, np.array(pose), _Eye(*display.PORTRAIT_EYE, 0.0, 0.0, display.PORTRAIT_FOV, display.PORTRAIT))
+        _model(picture, np.array(pose), Camera(*display.PORTRAIT_EYE, 0.0, 0.0, display.PORTRAIT_FOV, display.PORTRAIT))
         frame[y : y + tall * g, x : x + wide * g] = picture
 
 
@@ -307,5 +294,5 @@ def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None
 def _draw(world: WorldState, frame: np.ndarray, gui: int, panel: int, gamma: float) -> None:
     held = display.hand(world, gamma)
     if held is not None:
-        _model(frame, held, _Eye(0.0, 0.0, 0.0, 0.0, 0.0, display.HAND_FOV, (frame.shape[1], frame.shape[0])))
+        _model(frame, held, Camera(0.0, 0.0, 0.0, 0.0, 0.0, display.HAND_FOV, (frame.shape[1], frame.shape[0])))
     paint(frame, display.operations(world), gui, panel)

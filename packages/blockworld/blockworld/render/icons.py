@@ -67,13 +67,8 @@ _MARKED: dict[str, tuple[int, int, int]] = {"large_fern": (120, 190, 80)} | {
 }
 
 
-def _picture(index: int) -> np.ndarray:
-    return textures.atlas()[index]
-
-
 @cache
 def _state(name: str) -> int:
-    """The state that stands for a block."""
     state = BY_NAME[name].default
     own = properties_of(state)
     shown: dict[str, str] = {}
@@ -85,7 +80,6 @@ def _state(name: str) -> int:
 
 
 def _block(name: str) -> str | None:
-    """The block an item is drawn as, if it is drawn as one."""
     return name if name in BY_NAME and name in _KNOWN and name not in sheets.tiles("icons") else None
 
 
@@ -189,10 +183,9 @@ def _settled(seen: np.ndarray, by: int) -> np.ndarray:
 
 
 def _flat(name: str) -> np.ndarray:
-    look, state = models.models(), _state(name)
-    if name in _TEXTURES:
-        return _picture(textures.texture(_TEXTURES[name])).copy()
-    return _picture(int(look.faces[state].max())).copy()
+    faces = models.models().faces[_state(name)]
+    index = textures.texture(_TEXTURES[name]) if name in _TEXTURES else int(faces.max())
+    return textures.atlas()[index]
 
 
 @cache

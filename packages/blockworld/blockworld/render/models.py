@@ -203,7 +203,6 @@ def _row(name: str) -> tuple[dict[str, Any] | None, str]:
 
 
 def _surface(name: str) -> Faces:
-    """Textures of a material, as walls, stairs and slabs have them."""
     row, _ = _row(name)
     return tuple(row["boxes"][""]["cube"]) if row and not row.get("by", True) else _same(name)  # type: ignore[return-value]
 

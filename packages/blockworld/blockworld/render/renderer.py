@@ -101,7 +101,6 @@ def scenery() -> Scenery:
 
 @cache
 def tables() -> Looks:
-    """Looks of the states, and the textures."""
     look = models()
     info = look.kind | look.wet.astype(np.uint32) * WET | look.flags.astype(np.uint32) << FLAGS_SHIFT
     info |= ((look.kind == WATER) & (look.height > 0.87)) * np.uint32(STILL)

@@ -189,7 +189,6 @@ class SceneEncoder:
             document["sprites"], arrays["sprite_pixels"] = pieces.sheet(names)
 
     def _tell_cells(self, arrays: dict[str, np.ndarray], place: str, at: np.ndarray, key: str, values: np.ndarray) -> None:
-        """Send cells with news, in sections that the client has."""
         if not len(at):
             return
         _, sy, sz = self.world.grid.size

@@ -71,7 +71,6 @@ def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
 
 
 def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A message as bytes, not compressed; see `head` and `body` for its parts."""
     places, data = body(arrays)
     return head(document, places) + data
 

@@ -58,11 +58,11 @@ def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, sele
     return copied(stack, left) if left else None
 
 
-def room_for(slots: Sequence[Stack | None], stack: Stack, *, places: Iterable[int] | None = None) -> int:
+def room_for(slots: Sequence[Stack | None], stack: Stack) -> int:
     """How many like this stack could still be added, whatever its own count."""
     most = item_named(stack.item).stack
     room = 0
-    for index in filled_by_pickup(slots) if places is None else places:
+    for index in filled_by_pickup(slots):
         there = slots[index]
         if there is None:
             room += most

@@ -53,7 +53,6 @@ class Screen:
 
     @property
     def hovered(self) -> int | None:
-        """The place under the cursor, by its number in `slots`."""
         return slot_at(self, self.x, self.y)
 
     def state(self) -> dict[str, Any]:
@@ -76,7 +75,6 @@ class Screen:
 
 
 def slot_at(screen: Screen, x: float, y: float) -> int | None:
-    """The place at a point, by its number in `Panel.places`; None without one."""
     for number, place in enumerate(screen.panel.places):
         border = 1 if (place.width, place.height) == (16, 16) else 0
         if -border <= x - place.x < place.width + border and -border <= y - place.y < place.height + border:

@@ -53,19 +53,12 @@ class Volume:
     founded: tuple[tuple[int, int], ...]
 
 
-def _rows(drawing: str) -> list[str]:
-    rows = drawing.split()
-    if len({len(row) for row in rows}) != 1:
-        raise ValueError(f"a drawing's rows differ in length: {rows}")
-    return rows
-
-
 class _House:
     """One template in one style, in the making. Cells are (x, z) of the drawing; the volume has a margin of one."""
 
     def __init__(self, template: Template, style: Style, profession: str, rng: np.random.Generator) -> None:
         self.template, self.style, self.profession, self.rng = template, style, profession, rng
-        self.plans = [_rows(storey) for storey in template.storeys]
+        self.plans = template.storeys
         self.depth, self.width = len(self.plans[0]), len(self.plans[0][0])
         height = STOREY * len(self.plans) + max(self.width, self.depth) // 2 + 5
         self.cells = np.full((self.width + 2, self.depth + 2, height), KEEP, np.uint16)
@@ -81,7 +74,7 @@ class _House:
     def put(self, x: int, z: int, y: int, state: int) -> None:
         self.cells[x + 1, z + 1, y] = state
 
-    def _indoors(self, plan: list[str]) -> set[tuple[int, int]]:
+    def _indoors(self, plan: tuple[str, ...]) -> set[tuple[int, int]]:
         """Cells that walls close off from the edge."""
         queue = deque([(-1, -1)])
         seen = {(-1, -1)}
@@ -242,7 +235,6 @@ class _House:
             self.put(x, z, y, state_of(crop, age=str(int(self.rng.integers(ages // 2, ages)))))
 
     def tool(self, n: int, x: int, z: int) -> int:
-        """The block a profession works at, facing the room."""
         name = TOOL_OF[self.profession]
         state = state_of(name)
         if name == "grindstone":
@@ -252,7 +244,6 @@ class _House:
         return change(state, facing=self.facing(n, x, z)) if "facing" in properties_of(state) else state
 
     def roofs(self) -> None:
-        """Put all roofs: where two meet, the higher one wins."""
         best: dict[tuple[int, int], tuple[int, int]] = {}
         for kind, storey, where in self.template.roofs:
             x0, z0, x1, z1 = where or (0, 0, self.width - 1, self.depth - 1)
@@ -374,7 +365,6 @@ class _House:
 
 
 def volume(template: Template, style: Style, profession: str, rng: np.random.Generator) -> Volume:
-    """The blocks of a design in a style, for someone of a profession."""
     house = _House(template, style, profession, rng)
     for n in range(len(house.plans)):
         house.storey(n)

@@ -126,7 +126,7 @@ def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def _hold(blocks) -> None:  # type: ignore[no-untyped-def]
+def hold(blocks) -> None:  # type: ignore[no-untyped-def]
     """Put stone under sand and gravel over caves, and where water would run into them."""
     sx, sz, sy = blocks.shape
     for x in range(sx):
@@ -262,8 +262,3 @@ def add_veins(rng: np.random.Generator, blocks: np.ndarray, *, emeralds: np.ndar
         for (x, z), y in zip(picks.tolist(), rng.integers(4, 32, len(picks)).tolist(), strict=True):
             if blocks[x, z, y] == _STONE:
                 blocks[x, z, y] = state_of("emerald_ore")
-
-
-def hold(blocks: np.ndarray) -> None:
-    """Turn sand and gravel that hang over air to stone, and wall off water."""
-    _hold(blocks)

@@ -111,7 +111,6 @@ class KeptLands:
             path.unlink(missing_ok=True)
 
     def _found(self, pattern: str) -> Iterator[tuple[float, Path]]:
-        """Time of last use of each file, and the file."""
         for path in self._folder.glob(pattern):
             with suppress(FileNotFoundError):  # another process has removed it
                 yield path.stat().st_mtime, path

@@ -158,7 +158,6 @@ def _cactus(rng: np.random.Generator, blocks: np.ndarray, y: np.ndarray, free: n
 
 
 def _cane(rng: np.random.Generator, blocks: np.ndarray, y: np.ndarray, free: np.ndarray) -> None:
-    """Sugar cane stands on ground with water beside it."""
     water = blocks[:, :, SEA] == _WATER
     beside = np.zeros_like(water)
     beside[1:] |= water[:-1]
