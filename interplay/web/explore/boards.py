@@ -8,8 +8,7 @@ from typing import Any, cast
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
-from interplay.explore.results.boards import Board
-from interplay.explore.results.pairs import METHODS, Ratings
+from interplay.explore.results.boards import METHODS, Board, Ratings
 from interplay.rank.ranking import Method
 from interplay.web.judging.board import METHOD_TEXTS, board_view
 from interplay.web.rendering import explore_suite, render
