@@ -28,7 +28,7 @@ from typing import Any
 import interplay.record
 from bench.model_server import ModelServer
 from interplay.explore.evaluation import scripted
-from interplay.explore.evaluation.evaluate import evaluate
+from interplay.explore.evaluation.inspect_task import evaluate
 from interplay.explore.evaluation.metrics import result_of, tables
 from interplay.explore.evaluation.providers import At
 from interplay.explore.evaluation.runs import read_all

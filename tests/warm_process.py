@@ -59,7 +59,7 @@ TO_TEST = (
     "torch._dynamo",
     "interplay.learn.train",
     "inspect_ai.model",
-    "interplay.explore.evaluation.evaluate",
+    "interplay.explore.evaluation.inspect_task",
     "openai",
     "pandas",
     "scipy.optimize",
@@ -71,7 +71,7 @@ TO_TEST = (
 TO_EVALUATE = (
     "warm_process:with_packages_known",
     "interplay.cli.explore",
-    "interplay.explore.evaluation.evaluate",
+    "interplay.explore.evaluation.inspect_task",
     "openai",
     "acp.schema",
     "scipy.linalg.cython_blas",

@@ -39,10 +39,10 @@ from interplay.envs import Frame, make
 from interplay.envs.pictures import png
 from interplay.explore import published
 from interplay.explore.evaluation import metrics, runs
-from interplay.explore.evaluation.evaluate import evaluate
+from interplay.explore.evaluation.inspect_task import evaluate
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import load
-from interplay.explore.oracle.jobs import prove_files
+from interplay.explore.oracle.recording import prove_files
 from interplay.files import write_bytes, write_json
 from interplay.judge.scripted import ScriptedJudge
 from interplay.parallel import process_pool

@@ -16,7 +16,7 @@ from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, bo
 __all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "in_sight", "ready", "seen_at", "visible"]
 
 LOOKS = (128, 72)
-"""Rays in which one looks for what is visible, along the width and the height of the picture."""
+"""Number of rays that look for visible things, along the width and the height of the picture."""
 
 
 def feet(world: World) -> Point:
@@ -51,7 +51,10 @@ def collect(world: World, spawn: Point, boxes: Iterable[tuple[Cell, Cell]], *, s
         "yaw": float(me.yaw),
         "pitch": float(me.pitch),
         "slots": [None if slot is None else {"item": slot.item, "count": slot.count} for slot in me.slots],
-        "mobs": [_mob(row) for row in _mobs(world)],
+        "mobs": [
+            {"id": one["id"], "name": one["name"], "feet": [one["x"], one["y"], one["z"]], "health": one["health"]}
+            for one in map(described, _mobs(world))
+        ],
         "boxes": counted,
         "events": {event: dict(me.counts[event]) for event in EVENTS if event in me.counts},
         "visible": visible(world) if sees else None,
@@ -60,11 +63,6 @@ def collect(world: World, spawn: Point, boxes: Iterable[tuple[Cell, Cell]], *, s
 
 def _mobs(world: World) -> np.ndarray:
     return world.entities[world.entities["kind"] >= NUM_THINGS]
-
-
-def _mob(row: np.void) -> dict[str, Any]:
-    one = described(row)
-    return {"id": one["id"], "name": one["name"], "feet": [one["x"], one["y"], one["z"]], "health": one["health"]}
 
 
 class Seen(NamedTuple):

@@ -18,11 +18,11 @@ from interplay.tasks import EnvSpec, Question, Task, find
 
 SCHEMA = 1
 STEP_BUDGET = 1800
-"""Steps of an episode where nothing else is said: 90 seconds, as in the published evaluation."""
+"""Default: 90 seconds, as in the published evaluation."""
 GAME_RULES = {"doDaylightCycle": False, "doMobSpawning": False}
-"""Of instances that do not say: it stays the hour it is, and no monsters come of themselves."""
+"""Default: the time of day stands still, and no monsters spawn."""
 GAMMA = 2
-"""Of the pictures, as MineRL's."""
+"""As in MineRL's pictures."""
 ACTION_SPACES = ("minerl",)
 """`minerl`: keys and the camera, screens with their cursor included."""
 CAPABILITIES = (
@@ -33,7 +33,7 @@ CAPABILITIES = (
 
 
 ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
-"""Of an edge: proved by the rules of the world; neither proved nor refuted; a way round it was found."""
+"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way round it."""
 
 
 class InstanceError(InterplayError):

@@ -12,7 +12,7 @@ from interplay.explore.rules import VERSION
 from interplay.files import write_bytes
 
 FOLDER = Path("media") / "milestones"
-"""Of a data folder. What is in it can be made again."""
+"""In a data folder; its files can be made again."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from interplay.explore.rules import SEMANTICS, VERSION, Facts, Progress, Rule
 from interplay.record import Archive, Episode
 
 _SCENE = ("kind", "time", "rules", "commands")
-"""Options of a task that make its scene."""
 
 
 class JudgingError(InterplayError):

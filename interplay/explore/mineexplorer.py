@@ -17,7 +17,7 @@ PUBLISHED = {"1": 260, "2": 254, "3": 145, "4": 154, "hard": 100}
 HARD_HOPS = range(8, 13)
 _KEPT = ("selected_tasks", "scene_name", "scene_description", "task_text", "atomic_tasks_ordered", "commands")
 _OF_FOLDER = ("metadata.json", "milestones.json")
-"""Files that have the name of their folder."""
+"""Files whose instance is named after their folder."""
 _OF_MILESTONE = {"task", "milestone_id", "description", "rules"}
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "inventory_has": {"min_count": 1},
@@ -26,7 +26,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "count_in_box_at_least": {"min_count": 1, "coordinate_frame": "spawn_relative"},
     "count_in_box_at_most": {"max_count": 0, "coordinate_frame": "spawn_relative"},
 }
-"""What the published prompts say of parameters that a rule leaves out."""
+"""Defaults of parameters in the published prompts."""
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,8 @@ from interplay.tables import visible
 from interplay.tasks import Suite
 
 SET = "published"
-"""Names all of MineExplorer's that come with the package."""
 PLANNED = "planner"
-"""Names all that the planner made."""
 PREFIX = "explore/"
-"""Before the name of one of them, as in the ids of their tasks."""
 _DATA = Path(__file__).parent / "data"
 FOLDERS = {SET: _DATA / "mineexplorer", PLANNED: _DATA / "planner"}
 

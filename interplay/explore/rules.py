@@ -17,25 +17,22 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.tables import nearest
 
 NUM_SLOTS = 41
-"""Of a player: 36 carried, 4 of armour, 1 of the other hand."""
+"""A player's: 36 carried, 4 of armour, 1 of the other hand."""
 MOST_DIGITS = 15
-"""Of the whole part of a number: a float is exact so far."""
+"""In the whole part of a number: up to here a float is exact."""
 FRAME = "spawn_relative"
-"""The only frame of coordinates: cells from the origin."""
 PREFIX = "minecraft:"
 EVENTS = (
     {"mined": "block"}
     | dict.fromkeys(("placed", "crafted", "smelted", "traded", "picked_up", "used", "eaten"), "item")
     | dict.fromkeys(("killed", "bred", "tamed", "fed", "sheared", "milked", "dyed", "named", "talked_to"), "mob")
 )
-"""What a player does that is counted -> with what: a block, an item or a mob. What commands do is not."""
+"""Counted action of a player -> kind of its object. Commands are not counted."""
 FARTHEST_SEEN = 96
-"""Blocks, of the pictures that players see."""
 LEAST_SIDE, LEAST_WALK = 3, 2
-"""A box of a count is tiny below so many cells on a side; one to walk into is tiny below so many cells of width or depth."""
+"""Smaller boxes are tiny: cells on a side of a box of a count; width and depth of a box to walk into."""
 
 Facts = Mapping[str, Any]
-"""What is known of a world at one tick, JSON values only; `FACTS` names them."""
 
 FACTS = {
     "spawn": "feet when the scene was ready, x, y and z; the origin O is its cell",
@@ -157,12 +154,12 @@ PARAMS: dict[str, dict[str, _Check]] = {
     "count_in_box_at_least": _OF_WHAT | _BOX | {"min_count": _at_least_one},
     "count_in_box_at_most": _OF_WHAT | _BOX | {"max_count": _at_least_none},
 }
-"""Type of a published rule -> its parameters, all of which must be there."""
+"""Type of a published rule -> its parameters, all of them required."""
 OWN_PARAMS: dict[str, dict[str, _Check]] = {
     "x.event_at_least": {"event": _event, "object": _name, "min_count": _at_least_one},
     "x.visible": _OF_WHAT | {"max_distance": _seen_distance},
 }
-"""The same of our own rules, which no other judge of these instances knows."""
+"""The same for our own rules, which no other judge of these instances knows."""
 _ALL_PARAMS = PARAMS | OWN_PARAMS
 
 
@@ -192,13 +189,12 @@ def _box_problems(rule: Rule) -> Iterable[Problem]:
     if min(sides) < 1:
         axes = " and ".join(axis for axis, side in zip("xyz", sides, strict=True) if side < 1)
         yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange those numbers")
-    elif rule.type == "position_inside_box":
-        if min(sides[0], sides[2]) < LEAST_WALK:
-            text = f"makes a tiny box of {sides[0]} x {sides[1]} x {sides[2]} cells"
-            yield Problem("params.max", text, f"make it at least {LEAST_WALK} cells wide and deep", fatal=False)
-    elif min(sides) < LEAST_SIDE:
+        return
+    is_walk = rule.type == "position_inside_box"
+    if min(sides[::2] if is_walk else sides) < (LEAST_WALK if is_walk else LEAST_SIDE):
         text = f"makes a tiny box of {sides[0]} x {sides[1]} x {sides[2]} cells"
-        yield Problem("params.max", text, f"make it at least {LEAST_SIDE} cells on each side", fatal=False)
+        wide = f"{LEAST_WALK} cells wide and deep" if is_walk else f"{LEAST_SIDE} cells on each side"
+        yield Problem("params.max", text, f"make it at least {wide}", fatal=False)
 
 
 # What facts must say
@@ -271,7 +267,6 @@ def _far_and_turned(facts: Facts, params: Mapping[str, Any]) -> tuple[float, flo
 
 
 def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """As `_far_and_turned`, with half the tolerance to either side."""
     far, turn = _far_and_turned(facts, params)
     return far <= params["max_distance"] and turn <= params["facing_tolerance"] / 2
 
@@ -313,7 +308,7 @@ def _near_by_view(facts: Facts, params: Mapping[str, Any]) -> bool:
 
 
 VERSION = "interplay-1"
-"""The semantics that results name; changing what a rule means gives it another."""
+"""Semantics in results; every change of a rule's meaning gets a new name."""
 SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     VERSION: _near,
     "published-prompt": _near_by_prompt,
@@ -321,8 +316,7 @@ SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     "published-checker-2": _near_by_checker,
     "published-view": _near_by_view,
 }
-"""Name -> what `position_near_with_facing` means. The published variants are four readings of that rule; the other rules mean
-the same in all."""
+"""Name -> meaning of `position_near_with_facing`. The published variants read it in four ways; other rules are alike in all."""
 
 
 def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:
@@ -414,19 +408,14 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
             raise RuleError(f"{rule.type}: {problem.key}: {problem.text}\nRemedy: {problem.remedy}.")
     check_facts(facts)
     params = rule.params
-    if rule.type == "inventory_has":
-        return _carried(facts, params["item"]) >= params["min_count"]
     if rule.type == "position_near_with_facing":
         return near(facts, params)
     if rule.type == "position_inside_box":
         return _inside(cell(facts["feet"]), facts, params)
-    if rule.type == "count_in_box_at_least":
-        return _count(facts, params) >= params["min_count"]
-    if rule.type == "count_in_box_at_most":
-        return _count(facts, params) <= params["max_count"]
-    if rule.type == "x.event_at_least":
-        return num_events(facts, params["event"], params["object"]) >= params["min_count"]
-    return _seen_at(facts, params) <= params["max_distance"]
+    (number,) = measured(rule, facts)
+    if "min_count" in params:
+        return number >= params["min_count"]
+    return number <= params["max_count" if "max_count" in params else "max_distance"]
 
 
 def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:
@@ -498,30 +487,24 @@ def in_words(rule: Rule) -> str:
         return f"the player carries at least {params.get('min_count', '?')} {name}"
     if rule.type == "position_near_with_facing":
         half = params.get("facing_tolerance", 360)
-        facing = (
-            "" if half == 360 else f" and looks at it to within {half / 2 if isinstance(half, int | float) else half} degrees"
-        )
-        return (
-            f"the player stands within {params.get('max_distance', '?')} blocks of {_cell_words(params.get('target'))}{facing}"
-        )
+        half = half / 2 if isinstance(half, int | float) else half
+        facing = "" if half == 180 else f" and looks at it to within {half} degrees"
+        near = f"the player stands within {params.get('max_distance', '?')} blocks of"
+        return f"{near} {_cell_words(params.get('target'))}{facing}"
     if rule.type == "position_inside_box":
         return f"the player stands in the box {_box_words(params)}"
-    if rule.type == "count_in_box_at_least":
-        return f"at least {params.get('min_count', '?')} {name} {_stand_or_live(params)} in the box {_box_words(params)}"
     if rule.type == "count_in_box_at_most" and params.get("max_count") == 0:
         return f"no {name} is left in the box {_box_words(params)}"
-    if rule.type == "count_in_box_at_most":
-        return f"at most {params.get('max_count', '?')} {name} {_stand_or_live(params)} in the box {_box_words(params)}"
+    if rule.type in ("count_in_box_at_least", "count_in_box_at_most"):
+        most = f"most {params.get('max_count', '?')}" if rule.type.endswith("most") else f"least {params.get('min_count', '?')}"
+        verb = "live" if params.get("kind") == "mob" else "stand"
+        return f"at {most} {name} {verb} in the box {_box_words(params)}"
     if rule.type == "x.event_at_least":
         event = str(params.get("event", "?")).replace("_", " ")
         return f"the player has {event} {name} at least {params.get('min_count', '?')} times"
     if rule.type == "x.visible":
         return f"{name} is in sight, at most {params.get('max_distance', '?')} blocks away"
     return f"{rule.type} holds"
-
-
-def _stand_or_live(params: Mapping[str, Any]) -> str:
-    return "live" if params.get("kind") == "mob" else "stand"
 
 
 def _cell_words(value: Any) -> str:

@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 FIRST_PERSON, OVERHEAD = "first person", "overhead"
 SIDES = {"north": 0.0, "east": 90.0, "south": 180.0, "west": -90.0}
-"""Side from which the scene is seen -> yaw of who looks at it from there."""
+"""Side of the scene -> yaw of a camera there."""
 VIEWS = (FIRST_PERSON, OVERHEAD, *SIDES)
 SIZE = (480, 300)
-"""Pixels of a picture."""
 _DOWN_DEG = 24.0
 """Degrees that the side views look down; the overhead view looks straight down, north at the top."""
 _ROOM = 8.0
-"""Blocks between the camera and what stands there, at least."""
+"""Least distance of the camera in blocks."""
 _AROUND = 24
-"""Blocks around the player in which the middle is looked for."""
+"""Reach of the search for the middle, in blocks around the player."""
 
 
 def stands(world: World, spawn: Point) -> tuple[Point, float]:

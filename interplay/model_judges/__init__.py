@@ -4,8 +4,8 @@ The BEDD paper proposes automated evaluation to go beside people's (section 2.2)
 people's answers before it is used (`calibrate`), says of every pair what it expects (`answer_all`), and enters the log
 as `model:NAME` with judge kind `model`: shown on a board of its own, counted in no rating of people's.
 
-`episodes.py` finds the episodes, `features.py` describes one in numbers, `preference.py` is the model, and `outcomes.py` scores
-its probabilities. `calibration.py` measures it on answers that `cross_validation.py` held out, `saving.py` counts the answers
+`features.py` finds the episodes and describes them in numbers, `preference.py` is the model, and `outcomes.py` scores its
+probabilities. `calibration.py` measures it on answers that `cross_validation.py` held out, `saving.py` counts the answers
 that it saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` asks a vision-language model instead.
 `answering.py` lets either answer; `agreement.py` compares logged answers with people's.
 """
@@ -13,9 +13,10 @@ that it saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` as
 from interplay.model_judges.agreement import LoggedJudges, MeasuredJudge
 from interplay.model_judges.answering import Answered, answer_all, answer_by_looking
 from interplay.model_judges.calibration import Calibration
+from interplay.model_judges.features import ModelJudgeError
 from interplay.model_judges.learning import calibrate
 from interplay.model_judges.preference import PreferenceModel, YesNoModel, fit_preference, fit_yes_no
-from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, load, load_all, save
+from interplay.model_judges.task_judge import MODEL_PREFIX, TaskJudge, load, load_all, save
 from interplay.model_judges.vision import VisionJudge, VisionJudgeError
 
 __all__ = [

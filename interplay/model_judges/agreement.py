@@ -141,7 +141,7 @@ def _curve(
 
 
 SEED = 0
-"""Of the draws behind the curve of answers saved: the same log gives the same figures on the page and in the terminal."""
+"""For the curve of answers saved: the same log gives the same figures on the page and in the terminal."""
 
 
 class MeasuredJudge(NamedTuple):

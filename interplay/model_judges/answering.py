@@ -11,10 +11,9 @@ import numpy as np
 
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate
-from interplay.model_judges import features
-from interplay.model_judges.episodes import Progress, couples_to_answer, features_of
+from interplay.model_judges.features import ModelJudgeError, Progress, couples_to_answer, features_of, matrix
 from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, likeliest
-from interplay.model_judges.task_judge import MODEL_PREFIX, ModelJudgeError, TaskJudge, check_name, has_learnt
+from interplay.model_judges.task_judge import MODEL_PREFIX, TaskJudge, check_name, has_learnt
 from interplay.model_judges.vision import Ask, UnansweredPairError, VisionJudgeError, frames_of
 from interplay.record import Archive
 from interplay.store.judging import model_judges as answers_store
@@ -54,8 +53,8 @@ def answer_all(
     names = judge.scale.names
     weighing = {name for name, _ in judge.strongest(len(names))}
     couples = [couple for couple in shown if not any(weighing.isdisjoint(table[one.episode_id]) for one in couple)]
-    left = judge.scale(features.matrix([table[one.episode_id] for one, _ in couples], names))
-    right = judge.scale(features.matrix([table[other.episode_id] for _, other in couples], names))
+    left = judge.scale(matrix([table[one.episode_id] for one, _ in couples], names))
+    right = judge.scale(matrix([table[other.episode_id] for _, other in couples], names))
     overall = judge.overall.probabilities(left, right)
     outcomes = likeliest(overall)
     comparative = {question: likeliest(model.probabilities(left, right)) for question, model in judge.comparative.items()}
@@ -159,8 +158,6 @@ def model_answer(
 
 
 def _match_id(name: str, left: Candidate, right: Candidate) -> str:
-    seat = (
-        [left.seat] if left.seat != "player" else []
-    )  # the seat of tasks that name none: ids of earlier answers stay as they are
+    seat = [left.seat] if left.seat != "player" else []  # tasks without named seats: ids of earlier answers stay
     key = "\n".join((MODEL_PREFIX, name, *sorted((left.episode_id, right.episode_id)), *seat))
     return hashlib.sha256(key.encode()).hexdigest()[:24]

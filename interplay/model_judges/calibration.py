@@ -161,8 +161,7 @@ def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArr
     shares = np.bincount(column, minlength=3) / len(column)
     right_share = chance_right(probabilities, column)
     bins = _bins(probabilities.max(axis=1), right_share)
-    brier, reference = brier_scores(probabilities, column), brier_scores(np.tile(shares, (len(column), 1)), column)
-    gain = reference - brier
+    reference = np.tile(shares, (len(column), 1))
     decided = column != 1
     lean = probabilities[:, 0] - probabilities[:, 2]
     side_share = np.where(np.abs(lean) < 1e-6, 0.5, (lean > 0) == (column == 0))  # an even guess is right half the time
@@ -173,9 +172,9 @@ def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArr
         accuracy=float(right_share.mean()),
         commonest=float(shares.max()),
         decided_accuracy=float(side_share[decided].mean()) if decided.any() else 0.5,
-        brier=float(brier.mean()),
-        brier_reference=float(reference.mean()),
-        brier_gain_low=float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain))),
+        brier=float(brier_scores(probabilities, column).mean()),
+        brier_reference=float(brier_scores(reference, column).mean()),
+        brier_gain_low=gain_low(probabilities, reference, outcomes),
         log_loss=float(log_loss(probabilities, column).mean()),
         log_loss_reference=float(-(shares * np.log(np.maximum(shares, 1e-300))).sum()),
         calibration_error=sum(one.num_answers * abs(one.predicted - one.observed) for one in bins) / len(column),

@@ -6,7 +6,7 @@ part; the other questions take the penalty that all answers to the overall one c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +18,15 @@ from interplay.model_judges.preference import PreferenceModel, best_temperature,
 
 Array = NDArray[np.float64]
 Groups = Sequence[Any] | NDArray[Any]
+Predict = Callable[[NDArray[np.bool_], NDArray[np.bool_]], Array]
+"""Masks of seen and unseen answers -> probabilities of the latter."""
 
 PENALTIES = (0.25, 0.75, 2.5, 7.5, 25.0, 75.0)
 NUM_FOLDS = 5
 NAMES_PENALTY = 0.5
 NUM_PARTS_OF_AGENTS = 6
 MIN_SEEN = 10
-"""Answers that a model needs at least when agents are left out."""
+"""Least number of answers to learn from when agents are left out."""
 
 
 def folds(groups: Groups, num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -71,29 +73,36 @@ def fit_carefully(
 def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
     """Probabilities of each answer by a model that has seen no answer about its seed, shape (n, 3)."""
     said, about = np.array(outcomes), np.array([str(group) for group in groups])
-    fold = folds(about, NUM_FOLDS, rng)
-    probabilities = np.full((len(said), 3), 1 / 3)
+
+    def predict(seen: NDArray[np.bool_], unseen: NDArray[np.bool_]) -> Array:
+        model, _ = fit_carefully(left[seen], right[seen], said[seen], about[seen], rng)
+        return model.probabilities(left[unseen], right[unseen])
+
+    return _by_fold(about, 3, predict, rng)
+
+
+def _by_fold(groups: Groups, num_answers: int, predict: Predict, rng: np.random.Generator) -> Array:
+    """Predictions of each fold from the others, shape (n, `num_answers`); equal probabilities if there is no other fold."""
+    fold = folds(groups, NUM_FOLDS, rng)
+    probabilities = np.full((len(fold), num_answers), 1 / num_answers)
     for number in range(fold.max() + 1):
         seen, unseen = fold != number, fold == number
         if seen.any():
-            model, _ = fit_carefully(left[seen], right[seen], said[seen], about[seen], rng)
-            probabilities[unseen] = model.probabilities(left[unseen], right[unseen])
+            probabilities[unseen] = predict(seen, unseen)
     return probabilities
+
+
+def _by_penalty(left: Array, right: Array, said: NDArray[np.str_], penalty: float) -> Predict:
+    return lambda seen, unseen: fit_preference(left[seen], right[seen], said[seen], penalty=penalty).probabilities(
+        left[unseen], right[unseen]
+    )
 
 
 def names_only(agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
     """As `cross_validate`, by Davidson's model of the names of the agents, left and right of each answer."""
-    said, about = np.array(outcomes), np.array([str(group) for group in groups])
     place = {name: number for number, name in enumerate(sorted({name for pair in agents for name in pair}))}
     left, right = (np.eye(len(place))[[place[pair[side]] for pair in agents]] for side in (0, 1))
-    fold = folds(about, NUM_FOLDS, rng)
-    probabilities = np.full((len(said), 3), 1 / 3)
-    for number in range(fold.max() + 1):
-        seen, unseen = fold != number, fold == number
-        if seen.any():
-            model = fit_preference(left[seen], right[seen], said[seen], penalty=NAMES_PENALTY)
-            probabilities[unseen] = model.probabilities(left[unseen], right[unseen])
-    return probabilities
+    return _by_fold(groups, 3, _by_penalty(left, right, np.array(outcomes), NAMES_PENALTY), rng)
 
 
 def leave_agents_out(
@@ -138,14 +147,7 @@ def comparative_agreement(
 ) -> tuple[float, float]:
     """Agreement on unseen answers to a comparative question, and the share of the most frequent one; `said` without `na`."""
     given = np.array(said)
-    fold = folds(groups, NUM_FOLDS, rng)
-    probabilities = np.full((len(given), 3), 1 / 3)
-    for number in range(fold.max() + 1):
-        seen, unseen = fold != number, fold == number
-        if seen.any():
-            model = fit_preference(left[seen], right[seen], given[seen], penalty=penalty)
-            probabilities[unseen] = model.probabilities(left[unseen], right[unseen])
-    return _agreement(probabilities, columns(given))
+    return _agreement(_by_fold(groups, 3, _by_penalty(left, right, given, penalty), rng), columns(given))
 
 
 def direct_agreement(
@@ -153,13 +155,12 @@ def direct_agreement(
 ) -> tuple[float, float]:
     """Agreement on unseen answers to a yes-or-no question, and the share of the most frequent one."""
     given = np.array(said, bool)
-    fold = folds(groups, NUM_FOLDS, rng)
-    yes = np.full(len(given), 0.5)
-    for number in range(fold.max() + 1):
-        seen, unseen = fold != number, fold == number
-        if seen.any():
-            yes[unseen] = fit_yes_no(features[seen], given[seen], penalty=penalty).probabilities(features[unseen])
-    return _agreement(np.stack([1 - yes, yes], axis=1), given.astype(np.int64))
+
+    def predict(seen: NDArray[np.bool_], unseen: NDArray[np.bool_]) -> Array:
+        yes = fit_yes_no(features[seen], given[seen], penalty=penalty).probabilities(features[unseen])
+        return np.stack([1 - yes, yes], axis=1)
+
+    return _agreement(_by_fold(groups, 2, predict, rng), given.astype(np.int64))
 
 
 def _agreement(probabilities: Array, column: NDArray[np.int64]) -> tuple[float, float]:

@@ -1,39 +1,43 @@
-"""Features of an episode: from the catalogue, and from a few frames of its video. They hold no names and no pixels."""
+"""Features of episodes, from the catalogue and a few frames of their videos, and which episodes can be compared.
+
+Features hold no names and no pixels.
+"""
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy.orm import Session
+
+from interplay.errors import InterplayError, NotFoundError
+from interplay.files import write_json
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.pairing.matchmaking import Candidate, comparable
+from interplay.record import Archive
+from interplay.store.episodes import UPLOADED
+from interplay.store.judging import model_judges as answers_store
 
 VERSION = 1
-"""Of what the numbers mean; stored features of another version are computed again."""
+"""Version of the numbers' meaning; stored features of another version are computed again."""
 
 ROWS, COLUMNS = 36, 64
 SEEN = ("video:", "end:")
-"""How the names of features begin that come from a video."""
+"""Prefixes of features from a video."""
 _FEW_KEY_FRAMES = 16
 _MAX_SAMPLES = 64
 _STILL = 0.01
 """Two samples that differ by less, as a share of the range of brightness, show no movement."""
 
 
-def from_facts(
-    *, num_steps: int, duration_s: float, total_reward: float, outcome: str, statistics: Mapping[str, float]
-) -> dict[str, float]:
-    """Features from the catalogue."""
-    facts = {
-        "steps": math.log1p(num_steps),
-        "duration": math.log1p(duration_s),
-        "reward": math.copysign(math.log1p(abs(total_reward)), total_reward),
-        f"ended:{outcome}": 1.0,
-    }
-    numbers = {name: float(value) for name, value in statistics.items() if math.isfinite(value)}
-    return facts | {f"statistic:{name}": math.copysign(math.log1p(abs(value)), value) for name, value in numbers.items()}
+class ModelJudgeError(InterplayError):
+    """A model judge that cannot be made or used; the text says what is missing."""
 
 
 def from_video(path: Path) -> dict[str, float]:
@@ -42,7 +46,13 @@ def from_video(path: Path) -> dict[str, float]:
     Raises:
         ValueError: If no frame of it can be decoded.
     """
-    return from_samples(_samples(path))
+    frames = _decode(path, only_keys=True)
+    if len(frames) < _FEW_KEY_FRAMES:
+        frames = _decode(path, only_keys=False)
+    if not frames:
+        raise ValueError(f"{path} has no frame that can be decoded; export it again:  interplay episodes export")
+    places = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _MAX_SAMPLES)).round().astype(int))
+    return from_samples(np.stack([frames[place] for place in places]))
 
 
 def from_samples(samples: NDArray[np.uint8]) -> dict[str, float]:
@@ -82,17 +92,6 @@ def matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> NDArray
     ).reshape(len(rows), len(names))
 
 
-def _samples(path: Path) -> NDArray[np.uint8]:
-    """Key frames of a long video, or frames all over a short one, small; at most `_MAX_SAMPLES`."""
-    frames = _decode(path, only_keys=True)
-    if len(frames) < _FEW_KEY_FRAMES:
-        frames = _decode(path, only_keys=False)
-    if not frames:
-        raise ValueError(f"{path} has no frame that can be decoded; export it again:  interplay episodes export")
-    places = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _MAX_SAMPLES)).round().astype(int))
-    return np.stack([frames[place] for place in places])
-
-
 def _decode(path: Path, *, only_keys: bool) -> list[NDArray[np.uint8]]:
     import av
     from av.error import FFmpegError
@@ -110,3 +109,91 @@ def _decode(path: Path, *, only_keys: bool) -> list[NDArray[np.uint8]]:
         if not frames:
             raise ValueError(f"{path} cannot be read as a video: {error}") from error
     return frames
+
+
+Progress = Callable[[str, int, int], None]
+"""Called with the work in progress, its done part, and its total."""
+
+
+def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:
+    """Candidates whose video exists: an imported answer may be about an episode without one."""
+    try:
+        return [one for one in offered.of_task(session, task) if archive.video_path(one.episode_id).is_file()]
+    except NotFoundError:
+        return []
+
+
+def couples_to_answer(archive: Archive, offered: Candidates, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
+    """Every two videos of a task that could be shown together."""
+    couples = couples_of(candidates_with_videos(archive, offered, session, task))
+    if not couples:
+        raise ModelJudgeError(
+            f"there are no two agents with videos of the same seed in {task}\n"
+            f"Record some:  interplay play {task} --agent random --seeds heldout"
+        )
+    return couples
+
+
+def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candidate]]:
+    """Every two episodes of different agents that may be compared, seat by seat, the agents in order of name."""
+    by_place: dict[tuple[str, int, str], list[Candidate]] = {}
+    for candidate in candidates:
+        by_place.setdefault((candidate.task_hash, candidate.seed, candidate.seat), []).append(candidate)
+    return [
+        (one, other) if one.agent < other.agent else (other, one)
+        for _, together in sorted(by_place.items())
+        for one, other in itertools.combinations(together, 2)
+        if one.agent != other.agent and one.episode_id != other.episode_id and comparable(one, other)
+    ]
+
+
+def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress) -> dict[str, dict[str, float]]:
+    """Episode id -> features; those of videos are cached in `media/features/`, because looking takes long."""
+    folder = archive.root / "media" / "features"
+    folder.mkdir(parents=True, exist_ok=True)
+    with archive.database.read() as session:
+        rows = answers_store.episodes_by_id(session, sorted(episodes))
+    found: dict[str, dict[str, float]] = {}
+    for place, row in enumerate(rows):
+        on_progress("looking at videos", place, len(rows))
+        facts: dict[str, float] = {}
+        if row.frames != UPLOADED or row.path:  # else an imported answer's, whose zeros stand for what nobody knows
+            facts = {"steps": math.log1p(row.num_steps), "duration": math.log1p(row.duration_s)}
+            facts |= {"reward": _signed_log(row.total_reward), f"ended:{row.outcome}": 1.0}
+            numbers = {one.name: float(one.number) for one in row.statistics if one.number is not None}
+            facts |= {f"statistic:{name}": _signed_log(value) for name, value in numbers.items() if math.isfinite(value)}
+        found[row.id] = facts | _seen(archive.video_path(row.id), folder / f"{row.id}.json")
+    return found
+
+
+def _signed_log(value: float) -> float:
+    return math.copysign(math.log1p(abs(value)), value)
+
+
+def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
+    """Episodes of which something is known that could tell them from others: a video, or a fact in which episodes differ."""
+    rows = [row for row in table.values() if row]
+    names = sorted({name for row in rows for name in row})
+    values = matrix(rows, names)
+    telling = {name for name, column in zip(names, values.T, strict=True) if len(np.unique(column[np.isfinite(column)])) > 1}
+    return {
+        episode for episode, row in table.items() if not telling.isdisjoint(row) or any(name.startswith(SEEN) for name in row)
+    }
+
+
+def _seen(video: Path, kept: Path) -> dict[str, float]:
+    """Features of a video, from the file beside it if that is of this version; empty without a video."""
+    try:
+        document = json.loads(kept.read_text("utf-8"))
+        if document["version"] == VERSION:
+            return document["features"]
+    except (OSError, ValueError, KeyError):
+        pass  # not looked at yet, or cut off while being written
+    if not video.is_file():
+        return {}
+    try:
+        seen = from_video(video)
+    except ValueError as error:
+        raise ModelJudgeError(str(error)) from error
+    write_json(kept, {"version": VERSION, "features": seen})
+    return seen

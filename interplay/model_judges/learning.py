@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate
-from interplay.model_judges import features, outcomes
+from interplay.model_judges import outcomes
 from interplay.model_judges.calibration import FactorAgreement, gain_low, measure, people_agreement, split
 from interplay.model_judges.cross_validation import (
     comparative_agreement,
@@ -22,7 +22,15 @@ from interplay.model_judges.cross_validation import (
     leave_agents_out,
     names_only,
 )
-from interplay.model_judges.episodes import Progress, candidates_with_videos, couples_of, features_of, known
+from interplay.model_judges.features import (
+    ModelJudgeError,
+    Progress,
+    candidates_with_videos,
+    couples_of,
+    features_of,
+    known,
+    matrix,
+)
 from interplay.model_judges.outcomes import OUTCOMES
 from interplay.model_judges.preference import (
     PreferenceModel,
@@ -33,7 +41,7 @@ from interplay.model_judges.preference import (
     optimizer,
 )
 from interplay.model_judges.saving import Contest, Expect, answers_saved, saving_curve, virtual_wins
-from interplay.model_judges.task_judge import ModelJudgeError, TaskJudge, check_name
+from interplay.model_judges.task_judge import TaskJudge, check_name
 from interplay.record import Archive
 from interplay.store.judging import model_judges as answers_store
 from interplay.store.judging.model_judges import JudgedPair
@@ -149,9 +157,9 @@ def _learn(pairs: list[JudgedPair], table: Mapping[str, Mapping[str, float]]) ->
     """Answers as arrays; features are scaled by the episodes that were judged."""
     judged = sorted({episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)})
     names = sorted({name for episode in judged for name in table[episode]})
-    scale = Scale.of(names, features.matrix([table[episode] for episode in judged], names))
-    left = scale(features.matrix([table[pair.left_episode] for pair in pairs], names))
-    right = scale(features.matrix([table[pair.right_episode] for pair in pairs], names))
+    scale = Scale.of(names, matrix([table[episode] for episode in judged], names))
+    left = scale(matrix([table[pair.left_episode] for pair in pairs], names))
+    right = scale(matrix([table[pair.right_episode] for pair in pairs], names))
     return _Learnt(pairs, scale, left, right, np.array([pair.outcome for pair in pairs]), [pair.seed for pair in pairs])
 
 
@@ -201,8 +209,7 @@ def _expect(
     couples = [couple for couple in couples_of(candidates) if all(one.agent in place for one in couple)]
     pair_agents = np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2)
     left, right = (
-        learnt.scale(features.matrix([table[couple[side].episode_id] for couple in couples], learnt.scale.names))
-        for side in (0, 1)
+        learnt.scale(matrix([table[couple[side].episode_id] for couple in couples], learnt.scale.names)) for side in (0, 1)
     )
 
     def expect(drawn: NDArray[np.int64]) -> Array:

@@ -56,7 +56,7 @@ Texts = Sequence[str] | NDArray[np.str_]
 
 OUTCOMES = ("left", "draw", "right")
 UNDECIDED = -1
-"""What `likeliest` says where both sides are."""
+"""Result of `likeliest` where both sides are alike."""
 _EVEN = 1e-6
 """Probabilities that differ by less are equal: a model that knows nothing must not prefer the left."""
 

@@ -25,7 +25,7 @@ from interplay.rank.bradley_terry import sigmoid
 Array = NDArray[np.float64]
 
 VERSION = 3
-"""Of what a model's numbers mean; models of another version are made anew."""
+"""Version of the numbers' meaning; models of another version must be made again."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from interplay.store.judging.model_judges import JudgedPair
 Array = NDArray[np.float64]
 
 VIRTUAL_ANSWERS = 1.0
-"""Answers of people one expectation of the judge about two agents is taken for."""
+"""Weight of one expectation of the judge about two agents, in answers of people."""
 TARGET_CORRELATION = 0.9
 NUM_REPEATS = 20
 
@@ -51,7 +51,7 @@ class Contest:
 
 
 Expect = Callable[[NDArray[np.int64]], Array]
-"""Places of the answers that were drawn -> what the judge says of agents as wins of i over j, shape (n, n)."""
+"""Places of the drawn answers -> the judge's expected wins of agent i over j, shape (n, n)."""
 
 
 def saving_curve(

@@ -12,22 +12,16 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import unknown_name
 from interplay.files import write_json
 from interplay.model_judges import features
 from interplay.model_judges.calibration import Calibration
+from interplay.model_judges.features import ModelJudgeError
 from interplay.model_judges.preference import VERSION, PreferenceModel, Scale, YesNoModel
 
 MODEL_PREFIX = "model:"
-"""How the names of model judges begin in the log."""
-
-
 _NOTHING = 1e-6
-"""Weights that are less are what rounding leaves of none."""
-
-
-class ModelJudgeError(InterplayError):
-    """A model judge that cannot be made or used; the text says what is missing."""
+"""Smaller weights are rounding errors."""
 
 
 @dataclass(frozen=True, eq=False)

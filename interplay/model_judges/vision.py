@@ -105,32 +105,20 @@ class VisionJudge:
             raise VisionJudgeError(
                 f"{self.address} does not speak the chat-completions protocol: {type(error).__name__}: {error}"
             ) from error
-        self._keep(goal, questions, left, right, document, 1000 * (time.perf_counter() - begin))
+        if self.calls is not None:
+            hashes = [[hashlib.sha256(one).hexdigest()[:16] for one in side] for side in (left, right)]
+            call = {
+                "address": self.address,
+                "model": self.model,
+                "prompt": prompt(goal, questions),
+                "pictures": {"left": hashes[0], "right": hashes[1]},
+                "reply": document,
+                "latency_ms": round(1000 * (time.perf_counter() - begin), 1),
+            }
+            self.calls.parent.mkdir(parents=True, exist_ok=True)
+            with self.calls.open("a") as file:
+                file.write(json.dumps(call) + "\n")
         return read_reply(text, questions)
-
-    def _keep(
-        self,
-        goal: str,
-        questions: Sequence[Question],
-        left: list[bytes],
-        right: list[bytes],
-        reply: Any,
-        latency_ms: float,
-    ) -> None:
-        if self.calls is None:
-            return
-        hashes = [[hashlib.sha256(one).hexdigest()[:16] for one in side] for side in (left, right)]
-        call = {
-            "address": self.address,
-            "model": self.model,
-            "prompt": prompt(goal, questions),
-            "pictures": {"left": hashes[0], "right": hashes[1]},
-            "reply": reply,
-            "latency_ms": round(latency_ms, 1),
-        }
-        self.calls.parent.mkdir(parents=True, exist_ok=True)
-        with self.calls.open("a") as file:
-            file.write(json.dumps(call) + "\n")
 
 
 def prompt(goal: str, questions: Sequence[Question]) -> str:

@@ -18,7 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from interplay import __version__
 from interplay.explore.results.cache import ResultCache
-from interplay.explore.results.first_attempts import Exposures
+from interplay.explore.results.references import Exposures
 from interplay.judge import Judging, Rules
 from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import HTTPConnection
 
 from interplay.explore.results.cache import ResultCache
-from interplay.explore.results.first_attempts import Exposures
+from interplay.explore.results.references import Exposures
 from interplay.judge import Judging
 from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokens

@@ -13,7 +13,7 @@ from small_instance import FIRST_LOG
 
 import interplay.record
 from bench.model_server import ModelServer
-from interplay.explore.evaluation import evaluate, providers
+from interplay.explore.evaluation import inspect_task, providers
 from interplay.explore.evaluation.metrics import Result, result_of, summary, tables
 from interplay.explore.evaluation.playing import MOST_REFUSED
 from interplay.explore.evaluation.providers import At
@@ -106,7 +106,7 @@ PLAYS: dict[str, tuple[Any, dict[str, int]]] = {
 @pytest.fixture
 def played(tmp_path, monkeypatch):
     """Let a model of a server play a run; its result, the data folder, and how often it was asked."""
-    monkeypatch.setattr(evaluate, "MOST_RETRIES", 1)
+    monkeypatch.setattr(inspect_task, "MOST_RETRIES", 1)
     monkeypatch.setattr(providers, "MOST_BYTES", 4 * 1024**2)
     instance, data = tmp_path / "first_log.json", tmp_path / "data"
     instance.write_text(json.dumps(FIRST_LOG))
@@ -115,7 +115,9 @@ def played(tmp_path, monkeypatch):
     def play(reply: Any, protocol: str = "paper", steps: int = STEPS, **options: Any) -> tuple[Result, Path, int]:
         with ModelServer(lambda model, texts: reply) as server, closing(interplay.record.open(data)) as archive:
             at = At(server.address)
-            evaluate.evaluate(archive, [str(instance)], "m", Settings(protocol, steps), at=at, timeout_s=1, name="m", **options)
+            inspect_task.evaluate(
+                archive, [str(instance)], "m", Settings(protocol, steps), at=at, timeout_s=1, name="m", **options
+            )
             IS_OVER.set()
             (run,) = read_all(data)[0].values()
             return result_of(run), data, len(server.prompts)
@@ -157,7 +159,7 @@ def test_a_reply_of_three_megabytes_is_kept_once_and_cut(played):
     cut = call["output"]["metadata"]["cut"]
     assert (cut["characters"] > 3_000_000, len(cut["sha256"])) == (True, 64)
     assert len(calls_of(run)[0].words) > 0
-    assert sum(path.stat().st_size for path in (data / evaluate.LOGS).iterdir()) < 400_000
+    assert sum(path.stat().st_size for path in (data / inspect_task.LOGS).iterdir()) < 400_000
 
 
 def test_a_model_that_refuses_stops_soon_and_plays_on_when_it_does_not(played):
@@ -170,9 +172,9 @@ def test_a_model_that_refuses_stops_soon_and_plays_on_when_it_does_not(played):
 @pytest.mark.parametrize(
     ("budget", "calls", "why"),
     [
-        (evaluate.Budget(calls=5), 5, "the budget is spent: --max-calls 5; run the same command with more to continue"),
-        (evaluate.Budget(tokens=1), 1, "the budget is spent: --max-tokens 1;"),
-        (evaluate.Budget(cost=1e-9, price=(1.0, 1.0)), 1, "the budget is spent: --max-cost"),
+        (inspect_task.Budget(calls=5), 5, "the budget is spent: --max-calls 5; run the same command with more to continue"),
+        (inspect_task.Budget(tokens=1), 1, "the budget is spent: --max-tokens 1;"),
+        (inspect_task.Budget(cost=1e-9, price=(1.0, 1.0)), 1, "the budget is spent: --max-cost"),
     ],
 )
 def test_a_budget_stops_a_run_which_goes_on_with_more(budget, calls, why, played):
@@ -183,7 +185,7 @@ def test_a_budget_stops_a_run_which_goes_on_with_more(budget, calls, why, played
 
 
 def test_without_usage_only_calls_can_be_limited(played):
-    result, _, num_asked = played(PLAYS["no usage"][0], budget=evaluate.Budget(tokens=10**9))
+    result, _, num_asked = played(PLAYS["no usage"][0], budget=inspect_task.Budget(tokens=10**9))
     assert num_asked == 1
     assert "does not say how many tokens" in (result.failed or "")
 
@@ -205,6 +207,6 @@ def test_a_run_says_which_model_answered_and_knows_its_server(played, tmp_path):
         check_server(data, "m", "host:8080/v1")
     with ModelServer(lambda model, texts: GOOD) as other, closing(interplay.record.open(data)) as archive:
         paths, settings = [str(tmp_path / "first_log.json")], Settings("paper", STEPS)
-        log = evaluate.evaluate(archive, paths, "m", settings, at=At(other.address))
+        log = inspect_task.evaluate(archive, paths, "m", settings, at=At(other.address))
         assert other.prompts == []
         assert "was played at" in str(log.samples[0].error)  # type: ignore[index]

@@ -12,8 +12,7 @@ from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import msr, tables, tsr
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgement_cache import Judgement
-from interplay.explore.results.first_attempts import PEOPLE, Exposures, beside, first_attempts
-from interplay.explore.results.references import references
+from interplay.explore.results.references import PEOPLE, Exposures, beside, first_attempts, references
 from interplay.store import EpisodeRow, Match, entrants
 from interplay.store.models import Participant
 from interplay.testing import START, add_task, episode_values

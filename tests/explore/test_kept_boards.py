@@ -20,10 +20,9 @@ from interplay.explore.evaluation.runs import RunFile, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.judgement_cache import Judgement
 from interplay.explore.results import cache, verification
+from interplay.explore.results.boards import rate
 from interplay.explore.results.cache import ResultCache
-from interplay.explore.results.first_attempts import Exposures
-from interplay.explore.results.pairs import rate
-from interplay.explore.results.references import ORACLE, References, proofs
+from interplay.explore.results.references import ORACLE, Exposures, References, proofs
 from interplay.store import EpisodeRow, entrants
 from interplay.store.models import Participant
 from interplay.store.participants import attempts_state

@@ -32,8 +32,7 @@ from interplay.explore.make.dialogue import (
     read,
     texts,
 )
-from interplay.explore.make.draft import Brief, Draft
-from interplay.explore.make.gate import rule
+from interplay.explore.make.draft import Brief, Draft, rule
 
 BRIEF = Brief("wood", ("mine oak_log", "craft to oak_planks", "craft to stick", "craft to furnace"), 2, {"made": {}})
 TURNS = tuple(dict.fromkeys((*OPENING, *DEBATE, SINGLE, SINGLE_AGAIN)))

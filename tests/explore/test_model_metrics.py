@@ -11,7 +11,7 @@ from interplay.explore.evaluation.metrics import Outcome, Result, msr, rate, res
 from interplay.explore.evaluation.runs import Run, header
 from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import parse
-from interplay.explore.results.pairs import answers, holm, paired_tests, randomization_p, write_answers
+from interplay.explore.results.boards import answers, holm, paired_tests, randomization_p, write_answers
 from interplay.explore.results.references import proved
 from interplay.rank import read_answers
 

@@ -27,7 +27,7 @@ import interplay.record
 from bench.model_server import ModelServer
 from interplay.cli import main
 from interplay.explore import published
-from interplay.explore.evaluation import evaluate, playing, scripted
+from interplay.explore.evaluation import inspect_task, playing, scripted
 from interplay.explore.evaluation.calls import CallError, Calls
 from interplay.explore.evaluation.metrics import result_of
 from interplay.explore.evaluation.providers import At, model_named
@@ -149,7 +149,7 @@ def test_a_run_that_fails_is_in_no_rate_and_listed_and_no_key_is_written_anywher
 def test_an_evaluation_says_how_far_it_is_at_each_answer(instance, tmp_path):
     far = []
     with interplay_archive(str(tmp_path / "data")) as archive:
-        evaluate.evaluate(
+        inspect_task.evaluate(
             archive, [str(instance)], "scripted/ahead", Settings("paper", SHORT), report=lambda now: far.append(replace(now))
         )
     assert [(one.done, one.total, one.answers) for one in far] == [
@@ -162,7 +162,7 @@ def test_an_evaluation_says_how_far_it_is_at_each_answer(instance, tmp_path):
 
 
 def test_a_server_that_never_answers_is_given_up_and_the_run_goes_on_later(instance, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(evaluate, "MOST_RETRIES", 1)
+    monkeypatch.setattr(inspect_task, "MOST_RETRIES", 1)
     may_answer = threading.Event()
 
     def hang(model: str, texts: list[str]) -> str:

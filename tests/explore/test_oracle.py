@@ -13,8 +13,8 @@ from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.explore import published
 from interplay.explore.instance import Instance, InstanceError, load, parse
-from interplay.explore.oracle.jobs import prove_files
 from interplay.explore.oracle.proving import MilestoneVerdict, begin, orders, prove
+from interplay.explore.oracle.recording import prove_files
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 

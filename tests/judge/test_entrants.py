@@ -13,7 +13,7 @@ from interplay.judge.errors import NothingToJudgeError, WithdrawnError
 from interplay.judge.pairing.matchmaking import Candidate
 from interplay.judge.published import Selection, export_answers, flat_table
 from interplay.model_judges import answer_by_looking
-from interplay.model_judges.episodes import couples_of
+from interplay.model_judges.features import couples_of
 from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, Match, entrants, judging
 from interplay.store.participants import add_participant, judge_name
 from interplay.tasks import find

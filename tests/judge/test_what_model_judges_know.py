@@ -25,7 +25,7 @@ from interplay.model_judges.cross_validation import (
     leave_agents_out,
     names_only,
 )
-from interplay.model_judges.episodes import known
+from interplay.model_judges.features import known
 from interplay.model_judges.outcomes import OUTCOMES, UNDECIDED, chance_right, likeliest
 from interplay.store import Answer, EpisodeRow
 from interplay.tasks import find

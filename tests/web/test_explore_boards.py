@@ -21,7 +21,7 @@ from interplay.cli import main
 from interplay.explore import published
 from interplay.explore.evaluation.runs import FOLDER, read_all
 from interplay.explore.instance import parse
-from interplay.explore.results.first_attempts import Exposures
+from interplay.explore.results.references import Exposures
 from interplay.play.connections.tokens import operator_token
 from interplay.store import ShownTask
 from interplay.tasks import builtin_suites

@@ -10,7 +10,7 @@ from web_server import serving
 
 import interplay.record
 from interplay.explore import judgement_cache, published
-from interplay.explore.results.first_attempts import first_attempts
+from interplay.explore.results.references import first_attempts
 
 CORRIDOR = "explore/0116"
 """Three things to find in a straight corridor: whoever walks ahead reaches them all."""

@@ -85,7 +85,7 @@ def prove(
 
     Try:  interplay explore prove published
     """
-    from interplay.explore.oracle.jobs import prove_files
+    from interplay.explore.oracle.recording import prove_files
     from interplay.explore.published import load_each
 
     begin = monotonic()

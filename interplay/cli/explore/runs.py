@@ -85,7 +85,7 @@ def run(
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
     with needs_models("run"):
-        from interplay.explore.evaluation import evaluate
+        from interplay.explore.evaluation import inspect_task
     from interplay.explore.evaluation.metrics import Result, tables
     from interplay.explore.evaluation.settings import Settings
     from interplay.explore.published import load_each
@@ -97,19 +97,19 @@ def run(
         raise unknown_name("model", min(unknown), [called])
     if max_cost is not None and not of_models:
         raise typer.BadParameter(f"--max-cost needs a price, such as --price {called}=2.5,10")
-    budget = evaluate.Budget(max_calls, max_tokens, max_cost, of_models.get(called, (0.0, 0.0)))
+    budget = inspect_task.Budget(max_calls, max_tokens, max_cost, of_models.get(called, (0.0, 0.0)))
     good, refused = load_each(paths)
     if not good:
         raise InterplayError("\n".join(f"{file}: {text}" for file, text in refused.items()))
     with closing(open_archive(data, database)) as archive, progress() as bar:
         line = bar.add_task(f"{model} plays", total=None)
 
-        def report(far: evaluate.Far) -> None:
+        def report(far: inspect_task.Far) -> None:
             tokens = "tokens unknown" if far.tokens is None else amount(far.tokens, "token")
             said = f"{model} plays, {amount(far.answers, 'answer')}, {tokens}"
             bar.update(line, description=said, completed=far.done, total=far.total)
 
-        log = evaluate.evaluate(
+        log = inspect_task.evaluate(
             archive,
             paths if not refused else [str(file) for file in good],
             model,
@@ -140,7 +140,7 @@ def run(
     lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
     lines += [f"refused  {one['file']}: {one['text']}" for one in said]
     place = place_options(data, database)
-    lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
+    lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / inspect_task.LOGS}"]
     emit(document, as_json=as_json, text=[_text(made), *lines])
     if failed or refused:
         raise typer.Exit(1)
@@ -167,7 +167,7 @@ def results(
 
     from interplay.explore.evaluation import metrics, runs
     from interplay.explore.judging import judge
-    from interplay.explore.results import pairs, references, verification
+    from interplay.explore.results import boards, references, verification
     from interplay.explore.results.boards import sorted_out
 
     if not data.is_dir():
@@ -200,7 +200,7 @@ def results(
     found = [one for one in found if one.settings in shown]
     for one in made:
         of_table = [result for result in found if result.settings == one["key"]]
-        one["pairs"] = pairs.paired_tests(of_table, np.random.default_rng(seed or 0))
+        one["pairs"] = boards.paired_tests(of_table, np.random.default_rng(seed or 0))
         one["attempts_not_judged"] = beside.num_waiting(of_table)
     written = None
     if answers is not None:
@@ -208,7 +208,7 @@ def results(
             names = ", ".join(one["name"] for one in made)
             raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
         with writing(answers, "name another file."):
-            written = pairs.write_answers(found, answers)
+            written = boards.write_answers(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]
     document = {
         "tables": made,

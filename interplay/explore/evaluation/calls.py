@@ -33,17 +33,17 @@ from interplay.explore.evaluation.replies import MOST_CHARS, MOST_KEPT, MOST_OBJ
 from interplay.explore.evaluation.runs import RunError, RunFile
 
 given_keys: set[str] = set()
-"""Keys that users gave for models in this process. They are taken out of everything that is written."""
+"""Keys that users gave for models in this process; they are removed from all output."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Called with each answer of a model, and with None when a run is done: for progress bars."""
 gates: list[Callable[[], None]] = []
 """Called before each call of a model; one that raises stops the run."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-"""How names of variables end whose values are secrets."""
+"""Ends of the names of environment variables whose values are secrets."""
 _FIXED = ("role", "source", "stop_reason", "type")
-"""Fields of an answer that have one of a few words, which Inspect writes."""
+"""Fields of an answer whose values are words of Inspect."""
 _FREE = ("arguments", "data", "internal", "metadata")
-"""Fields of an answer in which names of fields are from the server, too."""
+"""Fields of an answer whose field names are from the server, too."""
 
 
 class CallError(InterplayError):
@@ -99,7 +99,7 @@ async def answered(
         raise
     except Exception as error:
         _take_keys_out_of_the_log()
-        cause = _cause(error)
+        cause = (error.last_attempt.exception() if isinstance(error, RetryError) else None) or error
         raise CallError(without_keys(_without_request(f"{type(cause).__name__}: {cause}"))) from None
     finally:
         _take_frames_out_of_the_log()
@@ -151,11 +151,6 @@ def _cut(output: ModelOutput) -> None:
         output.metadata = {**(output.metadata or {}), "cut": {"characters": len(whole), "sha256": digest}}
 
 
-def _cause(error: Exception) -> BaseException:
-    last = error.last_attempt.exception() if isinstance(error, RetryError) else None
-    return last or error
-
-
 def _take_frames_out_of_the_log() -> None:
     """Inspect keeps the pictures of each prompt; their hashes are enough, for the episode has every frame."""
     for event in reversed(transcript().events):
@@ -168,12 +163,13 @@ def _take_frames_out_of_the_log() -> None:
 def _hashed(message: ChatMessage) -> ChatMessage:
     if isinstance(message.content, str):
         return message
-    parts = [_hash_of(part) if isinstance(part, ContentImage) else part for part in message.content]
+    parts = [
+        ContentText(text=f"frame {frame_hash(base64.b64decode(part.image.partition(',')[2]))}")
+        if isinstance(part, ContentImage)
+        else part
+        for part in message.content
+    ]
     return message if parts == message.content else message.model_copy(update={"content": parts})
-
-
-def _hash_of(frame: ContentImage) -> ContentText:
-    return ContentText(text=f"frame {frame_hash(base64.b64decode(frame.image.partition(',')[2]))}")
 
 
 def frame_hash(picture: bytes) -> str:

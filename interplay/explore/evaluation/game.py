@@ -91,7 +91,10 @@ class Game:
     def _judged(self) -> dict[str, list[list[Any]]]:
         progress, seen = self._watch.progress, self._watch.facts
         return {
-            name: [[holds(rule, seen), *(_short(number) for number in measured(rule, seen))] for rule in rules]
+            name: [
+                [holds(rule, seen), *(round(one, 2) if math.isfinite(one) else None for one in measured(rule, seen))]
+                for rule in rules
+            ]
             for name, rules in progress.milestones.items()
             if progress.reached.get(name, self.num_steps) == self.num_steps
         }
@@ -155,7 +158,3 @@ class Game:
         """Stop where it is, as a crash would."""
         self._recorder.abandon()
         self.env.close()
-
-
-def _short(number: float) -> float | None:
-    return round(number, 2) if math.isfinite(number) else None

@@ -7,16 +7,20 @@ inspect view
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import inspect_ai
 from inspect_ai import Task, task
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import get_model
+from inspect_ai.log import EvalLog
+from inspect_ai.model import ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
@@ -24,10 +28,10 @@ from inspect_ai.util import LimitExceededError
 import interplay.record
 from interplay.explore import checking
 from interplay.explore.evaluation import metrics
-from interplay.explore.evaluation.calls import Calls, listeners, without_keys
+from interplay.explore.evaluation.calls import CallError, Calls, gates, listeners, without_keys
 from interplay.explore.evaluation.game import Game
 from interplay.explore.evaluation.playing import Notes, Player, RefusedError
-from interplay.explore.evaluation.providers import AT_ADDRESS, server_of
+from interplay.explore.evaluation.providers import AT_ADDRESS, MOST_RETRIES, At, EvaluationError, model_named, plain, server_of
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, RunFile, check_server, header, read
 from interplay.explore.evaluation.settings import Settings, goal_text, instructions
 from interplay.explore.instance import Instance, load_all, parse
@@ -35,7 +39,7 @@ from interplay.explore.published import files_of
 from interplay.record import Archive
 
 _SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
-"""Options of Inspect with which a model is another player."""
+"""Options of Inspect that make a model another player."""
 
 
 @task
@@ -52,11 +56,7 @@ def explore(
 
     Args:
         paths: Instances as `files_of` takes them, such as `published`; in one text with commas between.
-        protocol: See `settings.PROTOCOLS`.
-        max_steps: Ticks of a run at most.
-        goal: See `settings.GOALS`.
-        data: Folder of episodes and runs.
-        database: Address of its database; SQLite in the folder by default.
+        database: Address of the database of the folder `data`; SQLite in it by default.
         name: Name in tables; the model's own by default.
     """
     settings = Settings(protocol, max_steps, goal)
@@ -90,25 +90,20 @@ def plays(data: str, database: str | None = None, name: str = "") -> Solver:
             state.store.set("result", metrics.result_of(Run(head, failed={"error": str(error)})).to_json())
             raise
         with closing(run_file) as file, closing(interplay.record.open(data, database)) as archive:
-            if file.run.end is None:
-                try:
+            try:
+                if file.run.end is None:
                     await _attempt(file, archive, instance, settings, state)
-                finally:
-                    _tell()
-                    state.store.set("result", metrics.result_of(read(path)).to_json())
-            else:
-                _tell()
-                _seal(archive, file.run.begin["episode"] if file.run.begin else "")
-                state.store.set("result", metrics.result_of(file.run).to_json())
+                elif file.run.begin:  # its recording is not sealed yet if its process was killed
+                    for recording in sorted(archive.journal_folder.glob(f"{file.run.begin['episode']}.*.arrows"))[:1]:
+                        archive.seal(recording)
+            finally:
+                for listener in listeners:
+                    listener(None)
+                state.store.set("result", metrics.result_of(read(path)).to_json())
         state.completed = True
         return state
 
     return solve
-
-
-def _tell() -> None:
-    for listener in listeners:
-        listener(None)
 
 
 def name_of(state: TaskState, name: str = "") -> str:
@@ -117,12 +112,6 @@ def name_of(state: TaskState, name: str = "") -> str:
     return " ".join(
         [name or str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)]
     )
-
-
-def _seal(archive: Archive, episode: str) -> None:
-    """Seal a recording that was whole when its process was killed."""
-    for path in sorted(archive.journal_folder.glob(f"{episode}.*.arrows"))[:1]:
-        archive.seal(path)
 
 
 async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings: Settings, state: TaskState) -> None:
@@ -160,19 +149,15 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
         if game is not None:
             game.abandon()
         raise
-    if game is not None:
-        game.finish("quit" if ended == "limit" else str(ended))
-        end = {"outcome": ended, "said_done": game.said_done, "num_steps": game.num_steps, "reached": game.reached}
-        file.append({"end": end | _told(notes, game)})
-        game.seal()
+    game.finish("quit" if ended == "limit" else str(ended))
+    end = {"outcome": ended, "said_done": game.said_done, "num_steps": game.num_steps, "reached": game.reached}
+    file.append({"end": end | _told(notes, game)})
+    game.seal()
 
 
 def _told(notes: Notes, game: Game | None) -> dict[str, Any]:
     played = {} if game is None else {"path": game.path, "seen": game.seen}
     return {"replies": dict(notes.replies), "asked": notes.asked, "whys": notes.whys} | played
-
-
-# Scores
 
 
 def _share(name: str, rate: Callable[[list[metrics.Result]], metrics.Rate]) -> Metric:
@@ -207,3 +192,113 @@ def milestones() -> Scorer:
         )
 
     return score
+
+
+LOGS = Path("explore") / "logs"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of a command, `None` for no limit: answers of earlier commands do not count, calls in flight do.
+
+    Attributes:
+        cost: Dollars, by `price`: dollars for a million tokens read and written.
+    """
+
+    calls: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    price: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass
+class Far:
+    """Progress of an evaluation: answers, their tokens (`None` if the server does not say), and calls, answered or not."""
+
+    done: int
+    total: int
+    answers: int = 0
+    tokens: int | None = 0
+    asked: int = 0
+    cost: float = 0.0
+
+    def check(self, budget: Budget) -> None:
+        """Count one more call, if the budget allows it."""
+        if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
+            raise CallError("the server does not say how many tokens it used, so only calls can be limited")
+        spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}
+        for name, number in spent.items():
+            most = getattr(budget, name)
+            if most is not None and number is not None and number >= most:
+                raise CallError(f"the budget is spent: --max-{name} {most:,}; run the same command with more to continue")
+        self.asked += 1
+
+
+def evaluate(
+    archive: Archive,
+    paths: Sequence[str],
+    model: str,
+    settings: Settings,
+    *,
+    at: At | None = None,
+    epochs: int = 1,
+    num_at_once: int = 4,
+    timeout_s: int = 300,
+    name: str = "",
+    budget: Budget = Budget(),
+    report: Callable[[Far], None] = lambda far: None,
+) -> EvalLog:
+    """Play each instance `epochs` times; finished runs are read, unfinished ones continue.
+
+    Args:
+        model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
+        timeout_s: A call without an answer after so many seconds is made again, `MOST_RETRIES` times.
+        name: Name in tables; the model's own by default. A model that was played at another server needs one.
+        report: Called when a run is done, and at each answer.
+    Raises:
+        InstanceError: If an instance cannot be read.
+        EvaluationError: If the model cannot be used.
+    """
+    how = (settings.protocol, settings.max_steps, settings.goal)
+    task = explore(list(paths), *how, str(archive.root), archive.database.address, name)
+    far = Far(0, len(task.dataset) * epochs)
+
+    def count(answer: ModelOutput | None) -> None:
+        if answer is None:
+            far.done += 1
+        else:
+            far.answers += 1
+            usage = answer.usage
+            if usage is None or not usage.total_tokens or far.tokens is None:
+                far.tokens = None
+            else:
+                far.tokens += usage.total_tokens
+                read, written = budget.price
+                far.cost += (read * (usage.total_tokens - usage.output_tokens) + written * usage.output_tokens) / 1e6
+        report(far)
+
+    report(far)
+    listeners.append(count)
+    gates.append(gate := partial(far.check, budget))
+    try:
+        (log,) = inspect_ai.eval(
+            task,
+            model=model_named(model, at),
+            epochs=epochs,
+            log_dir=str(archive.root / LOGS),
+            display="none",
+            log_images=False,
+            log_realtime=False,
+            log_model_api=False,
+            score_on_error=True,
+            max_samples=num_at_once,
+            max_connections=num_at_once,
+            max_retries=MOST_RETRIES,
+            attempt_timeout=timeout_s,
+        )
+    except PrerequisiteError as error:
+        raise EvaluationError(plain(error)) from None
+    finally:
+        listeners.remove(count)
+        gates.remove(gate)
+    return log

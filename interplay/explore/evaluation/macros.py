@@ -30,18 +30,16 @@ from interplay.explore.facts import Seen
 from interplay.explore.rules import Point
 
 Doing = Generator[Action, None, str]
-"""Ticks of play, and why it was not done; empty if it was."""
+"""Ticks of play, and the reason of a failure or an empty text."""
 MOST_COUNT = 64
 FARTHEST_PLACED = 16.0
-"""Blocks from the eye to where something is placed."""
 _MOST_SMELTED = 4
-"""At once: each takes 200 ticks."""
+"""One item takes 200 ticks."""
 _CHESTS = ("chest", "trapped_chest", "barrel")
 _FURNACES = tuple(smelting.SMELTING)
 _TRIES = 4
-"""Blocks of one kind that are tried until it is given up."""
 _FELL = 4.0
-"""Blocks within which what a mined block leaves is picked up."""
+"""Blocks within which drops are picked up."""
 
 
 class Hands:

@@ -26,7 +26,7 @@ from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
 DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
-"""Name -> tasks and prerequisites of an instance at most."""
+"""Name -> largest sum of tasks and prerequisites."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 
@@ -283,9 +283,8 @@ BY = {
     "depth": "Depth is the tasks on the longest way through enforced edges, of instances that were proved with --hops.",
     "capability": "Instances published with MineExplorer name no capabilities; those of the planner do.",
 }
-"""By what results are split -> what it means."""
 Reference = Callable[[Sequence[Result]], list[Result]]
-"""From the runs of a table to results on the same instances of somebody who is no entrant, such as the oracle."""
+"""Runs of a table -> results of another player, such as the oracle, on the same instances."""
 
 
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:

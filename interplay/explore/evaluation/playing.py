@@ -31,9 +31,9 @@ from interplay.explore.evaluation.settings import Settings, again_line, frame_li
 from interplay.wording import amount
 
 _LOG_CHARS = 2000
-"""Of a reply in the messages of the log; the run's file has more of it."""
+"""Length of replies in the log; the run's file has more."""
 MOST_REFUSED = 90
-"""Replies in a row that cannot be played; then the run stops."""
+"""So many unplayable replies in a row stop the run."""
 
 
 class RefusedError(InterplayError):
@@ -273,14 +273,12 @@ def _tools(settings: Settings) -> list[ToolInfo]:
         ToolInfo(name="look", description=said["look"]),
         ToolInfo(name="inventory", description=said["inventory"]),
     ]
-    return tools + (_macros() if settings.macro_ticks else [])
-
-
-def _macros() -> list[ToolInfo]:
+    if not settings.macro_ticks:
+        return tools
     said, about = prompt_texts()["macros"], prompt_texts()["macro_arguments"]
     arguments = {name: ToolParam(type=kind, description=about[name]) for name, kind in ARGUMENTS.items()}  # type: ignore[arg-type]
     arguments["at"].items = ToolParam(type="number")
-    return [
+    return tools + [
         ToolInfo(
             name=name,
             description=said[name],

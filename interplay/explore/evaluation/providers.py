@@ -28,11 +28,9 @@ from interplay.explore.evaluation import scripted
 from interplay.explore.evaluation.calls import given_keys, without_keys
 
 AT_ADDRESS = "interplay/"
-"""Before the names of models at an address of the user's."""
+"""Prefix of the names of models at an address of the user's."""
 MOST_BYTES = 64 * 1024**2
-"""Of one answer of a server; more is no answer."""
 MOST_RETRIES = 4
-"""Of a call that a server did not answer."""
 
 
 class EvaluationError(InterplayError):

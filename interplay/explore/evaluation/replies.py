@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interplay.envs.minerl_actions import CAMERA, KEYS
@@ -31,17 +31,16 @@ KINDS = {
     "unknown_tool": "a tool that is not there",
     "parallel_call": "one more call of a tool in a reply of which the first was used",
 }
-"""What a reply is -> in words. All but the first two are refused."""
+"""Kind of reply -> in words. All but the first two are refused."""
 PLAYED = {"action", "contradiction"}
 MOST_CHARS = 20_000
-"""Of a reply without its thoughts."""
+"""Longest reply without its thoughts."""
 MOST_KEPT = 200_000
-"""Characters of a reply with its thoughts that are kept."""
+"""Longest reply with its thoughts that is stored."""
 MOST_OBJECTS = 20
-"""Objects of a reply that are looked at, from the last."""
 THOUGHT_CHARS, MEMORY_CHARS = 600, 2_000
 MOST_PITCH, MOST_YAW = 90.0, 180.0
-"""Degrees of one turn; more is taken as this."""
+"""Degrees; a larger turn is cut to this."""
 _MOVES = ("forward", "back", "left", "right")
 _HOTBAR = tuple(key for key in KEYS if key.startswith("hotbar."))
 _FENCE = re.compile(r"```(?:json|JSON)?\s*\n?(.*?)```", re.DOTALL)
@@ -82,11 +81,14 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
     if isinstance(said, Reply):
         return said
     playable = next((value for value in said if "action" in value), None)
-    return (
-        Reply("no_action", why='the object has no "action"')
-        if playable is None
-        else _played(playable, most_ticks, memory_words)
-    )
+    if playable is None:
+        return Reply("no_action", why='the object has no "action"')
+    reply = read_action(playable["action"], playable.get("ticks", 1) if most_ticks > 1 else 1, most_ticks=most_ticks)
+    if reply.is_refused:
+        return reply
+    memory, thought = playable.get("memory"), clean(playable.get("thought", ""), THOUGHT_CHARS)
+    words = clean(" ".join(memory.split()[:memory_words]), MEMORY_CHARS) if isinstance(memory, str) else None
+    return replace(reply, thought=thought, memory=words)
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
@@ -157,15 +159,6 @@ def _spans(text: str) -> Iterator[str]:
             depth -= 1
             if depth == 0:
                 yield text[start : place + 1]
-
-
-def _played(value: Mapping[str, Any], most_ticks: int, memory_words: int) -> Reply:
-    memory = value.get("memory")
-    reply = read_action(value["action"], value.get("ticks", 1) if most_ticks > 1 else 1, most_ticks=most_ticks)
-    if reply.is_refused:
-        return reply
-    words = None if not isinstance(memory, str) else clean(" ".join(memory.split()[:memory_words]), MEMORY_CHARS)
-    return Reply(reply.kind, reply.action, clean(value.get("thought", ""), THOUGHT_CHARS), words, reply.ticks, reply.why)
 
 
 def read_action(action: Any, ticks: Any = 1, *, most_ticks: int = 1) -> Reply:

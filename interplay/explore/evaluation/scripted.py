@@ -35,7 +35,6 @@ def careless(tick: int, prompt: str) -> str:
 
 
 SCRIPTED: dict[str, Callable[[int, str], str]] = {"still": still, "ahead": ahead, "careless": careless}
-"""Name -> what it replies, from the tick it is at and all that it read."""
 PREFIX = "scripted/"
 
 

@@ -4,6 +4,6 @@
 (`filtering` asks them), `planner` makes instances of `chains` without a model, and `chat` asks models and keeps every answer.
 
 `synthesis` makes many instances with models: candidates by seed, then several makers in turns, or one (`debate`). `dialogue`
-has their turns and parses replies, `draft` is what they work on, `sandbox` has their tools, `gate` stops unproved drafts, and
+has their turns and parses replies, `draft` is what they work on and stops it without a proof, `sandbox` has their tools, and
 `reviews` has the statistics of people's reviews.
 """

@@ -42,10 +42,9 @@ VERBS = (
     *("craft to", "trade for", "smelt to", "find", "mine", "hunt", "combat", "sell", "place", "build", "collect", "eat"),
     *("drink", "breed", "feed", "shear", "milk", "tame", "use", "enter", "enchant", "brew"),
 )
-"""What names begin with; all else is a free sentence."""
+"""First words of names; other names are free sentences."""
 _TOOLS = (*(f"{tier}_{kind}" for kind in ("pickaxe", "shovel", "axe", "hoe", "sword") for tier in SPEEDS), "shears")
 _LEAST = 0.01
-"""How many of an item a block must leave on average to be mined for it."""
 _SHEARED, _MILKED = ("sheep", "snow_golem"), ("cow",)
 _TAMED = {"wolf": "bone", "cat": "cod", "horse": "saddle", "donkey": "saddle"}
 _NO_FINDING = frozenset({name_of(AIR), "cave_air", "void_air", "moving_piston", "structure_void", "barrier"})

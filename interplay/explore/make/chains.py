@@ -23,21 +23,21 @@ from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
 
 OPENED = "(opened)"
-"""Stands for what a plug closes."""
+"""The content behind a plug."""
 OPENER = "diamond_pickaxe"
 _LAND = ("dirt", "grass_block", "stone")
 _TIERS = ("wooden", "stone", "iron", "diamond")
 _MOST = {"mine": 3, "hunt": 2, "smelt": 2, "craft": 3, "buy": 2, "sell": 3, "collect": 1, "break": 1, "open": 1}
-"""How often a way may be gone in one chain: some take long."""
+"""Limit of each verb in one chain: some take long."""
 LAST = {
     1: ("mine", "craft", "smelt", "buy", "craft", "mine", "smelt", "hunt"),
     2: ("buy", "craft", "mine", "smelt", "craft", "buy", "smelt", "open"),
 }
-"""Verbs of last tasks, of one hop and of more, in turn."""
+"""Hops, 1 or more -> verbs of last tasks, in turn."""
 _CERTAIN = 0.99
 _DRAWS = 400
 _FEW_WALLS = 0.8
-"""How often a wall is not thought of where others will do: it lies before a third of what can be kept."""
+"""How often walls are left out if there are other ways: otherwise they would be in a third of them."""
 
 
 class PlanError(InterplayError):
@@ -85,7 +85,8 @@ def words() -> dict[str, Any]:
 
 @cache
 def ways() -> tuple[Way, ...]:
-    return tuple(dict.fromkeys([*_mined(), *_hunted(), *_kept(), *_crafted(), *_smelted(), *_traded()]))
+    hunted = [Way("hunt", item, what=mob) for mob, item in words()["hunted"].items()]
+    return tuple(dict.fromkeys([*_mined(), *hunted, *_kept(), *_crafted(), *_smelted(), *_traded()]))
 
 
 def _mined() -> Iterator[Way]:
@@ -103,10 +104,6 @@ def _mined() -> Iterator[Way]:
                 yield from (Way("mine", item, math.floor(number + 0.01), needs=tool, what=block) for item, number in found)
                 break  # the weakest tool that will do
     yield from (Way("break", OPENED, needs=OPENER, what=plug) for plug in words()["plugs"])
-
-
-def _hunted() -> Iterator[Way]:
-    yield from (Way("hunt", item, what=mob) for mob, item in words()["hunted"].items())
 
 
 def _kept() -> Iterator[Way]:
@@ -226,13 +223,10 @@ def carried_at_start(chain: Sequence[Way]) -> dict[str, int]:
         for name, count in way.given:
             carried[name] = carried.get(name, 0) + count * number
     if any(way.verb == "smelt" for way in chain):
-        carried[_fuel(chain)] = 2
+        names = {name for way in chain for name in (way.gives, way.needs, *(one for one, _ in way.given))}
+        burns = names & {"coal", "charcoal", "torch", "campfire", "coal_block"}
+        carried["blaze_rod" if burns else "coal"] = 2
     return carried
-
-
-def _fuel(chain: Sequence[Way]) -> str:
-    names = {name for way in chain for name in (way.gives, way.needs, *(one for one, _ in way.given))}
-    return "blaze_rod" if names & {"coal", "charcoal", "torch", "campfire", "coal_block"} else "coal"
 
 
 def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:

@@ -26,7 +26,6 @@ from interplay.explore.evaluation.providers import AT_ADDRESS, MOST_RETRIES
 from interplay.explore.evaluation.runs import LineFile
 
 FOLDER = Path("explore") / "make"
-"""Of a data folder: files of answers, and what was made."""
 
 
 class ChatError(InterplayError):

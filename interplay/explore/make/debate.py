@@ -31,8 +31,7 @@ from interplay.explore.make.dialogue import (
     read,
     texts,
 )
-from interplay.explore.make.draft import Brief, Draft
-from interplay.explore.make.gate import Ruling, rule
+from interplay.explore.make.draft import Brief, Draft, Ruling, rule
 
 APPROVALS = {
     "inspect": ("expert",),
@@ -40,7 +39,7 @@ APPROVALS = {
     "validate_milestones": ("milestones",),
     "validate": ("graph", "milestones"),
 }
-"""Kind of turn -> what its reply approves, or not."""
+"""Kind of turn -> parts that its reply approves, or not."""
 LAST_NOTES = 24
 
 
@@ -62,7 +61,7 @@ class Reply:
 
 
 Ask = Callable[[Role, Sequence[Message], str], Awaitable[Reply]]
-"""Asks the model of a role; the last argument says for people what it is for."""
+"""Asks the model of a role; the last argument is its purpose, for people."""
 
 
 @dataclass

@@ -20,7 +20,6 @@ from interplay.tables import Table
 
 TEXTS = Path(__file__).with_name("roles.toml")
 TOOLS = ("commands", "look", "walk", "fact")
-"""What makers can call: see `sandbox`."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +81,9 @@ def texts() -> dict[str, Any]:
 
 
 KINDS = ("empty", "refusal", "role_swapped", "too_long", "cut_json", "no_json", "wrong_form", "unknown_tool", "not_there")
-"""What refused replies are; `not_there` says that something was seen which is not in the scene."""
+"""Kinds of refused replies; `not_there` names something that the scene lacks."""
 TARGETS = ("selector", "scene", "milestones")
 NOTE_CHARS = 1500
-"""Of what a maker says to the others."""
 MOST_COMMANDS = 120
 
 
@@ -218,29 +216,19 @@ def _scene_of(table: Table) -> dict[str, Any]:
     return scene
 
 
-def _scene(table: Table, draft: Draft) -> Said:
-    return Said(replace(draft, scene=_scene_of(table)))
-
-
 def _rescene(table: Table, draft: Draft) -> Said:
-    notes = _notes(table, "response_to_critic", "proposal_for_team")
-    return Said(_with_scene(table, draft), notes=notes)
+    return Said(_with_scene(table, draft), notes=_notes(table, "response_to_critic", "proposal_for_team"))
 
 
 def _report(table: Table, draft: Draft) -> Said:
     table.texts("seen")
-    notes = _notes(table, "screenshot_observations")
-    return Said(_with_scene(table, draft), notes=notes)
+    return Said(_with_scene(table, draft), notes=_notes(table, "screenshot_observations"))
 
 
 def _with_scene(table: Table, draft: Draft) -> Draft:
     if _given(table, "revised_scene", dict) is None:
         return draft
     return replace(draft, scene=_scene_of(table.table("revised_scene")))
-
-
-def _milestones(table: Table, draft: Draft) -> Said:
-    return Said(replace(draft, milestones=_milestones_of(table, "milestones")))
 
 
 def _remilestones(table: Table, draft: Draft) -> Said:
@@ -280,16 +268,12 @@ def _inspect(table: Table, draft: Draft) -> Said:
 
 def _validate_graph(table: Table, draft: Draft) -> Said:
     issues = [*table.texts("structural_issues", []), *table.texts("semantic_issues", [])]
-    return _critic(table, draft, [*_to("selector", issues), *_to("selector", [table.text("critique_for_task_selector", "")])])
+    return _critic(table, draft, _to("selector", [*issues, table.text("critique_for_task_selector", "")]))
 
 
 def _validate_milestones(table: Table, draft: Draft) -> Said:
     notes = _to("milestones", [*table.texts("issues", []), table.text("critique_for_milestones", "")])
     return _critic(table, draft, [*notes, *_to("scene", [table.text("critique_for_scene", "")])])
-
-
-def _validate(table: Table, draft: Draft) -> Said:
-    return _critic(table, draft, list(table.texts("issues", [])))
 
 
 def _critic(table: Table, draft: Draft, notes: list[str]) -> Said:
@@ -308,8 +292,7 @@ def _notes(table: Table, *keys: str) -> tuple[str, ...]:
 
 
 def _note(table: Table, key: str) -> str:
-    value = table.raw(key, (str, type(None)), "")
-    return _one_line(value or "")
+    return _one_line(_given(table, key, str) or "")
 
 
 def _one_line(text: str) -> str:
@@ -324,16 +307,16 @@ def _given(table: Table, key: str, kind: type) -> Any:
 _READERS: dict[str, Callable[[Table, Draft], Said]] = {
     "select": _select,
     "reselect": _reselect,
-    "scene": _scene,
+    "scene": lambda table, draft: Said(replace(draft, scene=_scene_of(table))),
     "rescene": _rescene,
     "report": _report,
-    "milestones": _milestones,
+    "milestones": lambda table, draft: Said(replace(draft, milestones=_milestones_of(table, "milestones"))),
     "remilestones": _remilestones,
     "feedback": _inspect,
     "inspect": _inspect,
     "validate_graph": _validate_graph,
     "validate_milestones": _validate_milestones,
-    "validate": _validate,
+    "validate": lambda table, draft: _critic(table, draft, list(table.texts("issues", []))),
     "all": _all,
     "all_again": _all,
 }

@@ -24,15 +24,13 @@ from interplay.explore.make.bank import normalised, verb_of
 from interplay.tables import read_text
 
 YES, NO = "Yes", "No"
-"""Whether a task needs knowledge of the game: those that do are dropped."""
+"""Whether a task needs knowledge of the game, and is dropped."""
 LEAST_MODELS, LEAST_SAMPLES = 2, 5
 ATTEMPTS = 3
-"""At a reply that can be used: one and two more."""
 GROUPS = ("perception", "reasoning", "action")
 LABELS: Mapping[str, tuple[str, ...]] = {
     group: tuple(name.partition(".")[2] for name in CAPABILITIES if name.startswith(f"{group}.")) for group in GROUPS
 }
-"""The taxonomy: 5 of perception, 3 of reasoning, 6 of action."""
 
 
 class KnowledgeError(InterplayError):
@@ -147,7 +145,8 @@ def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *
     by_model: dict[str, list[str]] = {}
     for one in samples:
         by_model.setdefault(one.model, []).extend([] if one.verdict is None else [one.verdict])
-    majorities = {model: _majority(verdicts) for model, verdicts in by_model.items()}
+    leans = {model: 2 * verdicts.count(YES) - len(verdicts) for model, verdicts in by_model.items()}
+    majorities = {model: YES if lean > 0 else NO if lean else None for model, lean in leans.items()}
     why = ""
     if short := [model for model, verdicts in by_model.items() if len(verdicts) < num_samples]:
         why = f"{', '.join(short)} gave fewer than {num_samples} verdicts that can be used"
@@ -168,11 +167,6 @@ def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *
         tuple(label for label in CAPABILITIES if 2 * count[label] > len(labelled)),
         tuple(samples),
     )
-
-
-def _majority(verdicts: Sequence[str]) -> str | None:
-    yes = 2 * sum(verdict == YES for verdict in verdicts)
-    return None if yes == len(verdicts) else YES if yes > len(verdicts) else NO
 
 
 # Measures

@@ -24,13 +24,12 @@ from interplay.explore.rules import FRAME
 from interplay.files import write_json
 
 CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
-"""First: the animals of the land, and what they leave when they are killed, could give what a chain must."""
+"""First commands: animals of the land, and their drops, could give the things of a chain."""
 _PLACES = 9
-"""Round the player, for stations."""
 _NEAR, _FAR = 8, 12
-"""How far stations are, in blocks: too far for a player of chance."""
+"""Distance of stations in blocks, too far for a random player."""
 _TRIES = 40
-"""Of each instance of a set; it is then left out."""
+"""Tries for each instance of a set, which is then left out."""
 
 
 def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> Instance:

@@ -16,7 +16,6 @@ import numpy as np
 from interplay.rank.bias import Share, binomial_p, share
 
 NUM_RESAMPLES = 2000
-"""Of instances, behind the interval of kappa."""
 
 
 @dataclass(frozen=True)

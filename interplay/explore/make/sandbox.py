@@ -6,7 +6,6 @@ Nothing here changes the draft. Errors are in the answer, for the maker to read.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,10 +35,9 @@ PICTURE_SIZE = (320, 200)
 MOST_WALKS, MOST_TICKS = 20, 20
 _AROUND, _UP = 24, 16
 _PLACES = 6
-"""Cells of a block that are named."""
 _LAND = ("air", "grass_block", "dirt", "bedrock")
 FOLDER = Path("media") / "reviews"
-"""Of a data folder. What is in it can be made again."""
+"""In a data folder; its files can be made again."""
 _ABOUT = "about.json"
 
 
@@ -60,7 +58,7 @@ class Scene:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        return frozenset({*self._blocks, *(name for name, _ in self._mobs), *self._carried})
+        return frozenset({*self._blocks, *(name for name, _ in self._mobs), *contents(self.world.player.slots)})
 
     @cached_property
     def _blocks(self) -> dict[str, list[tuple[int, int, int]]]:
@@ -83,10 +81,6 @@ class Scene:
             (KINDS[one["kind"]], tuple(round(one[axis] - at) for axis, at in zip("xyz", spawn, strict=True))) for one in rows
         ]
 
-    @cached_property
-    def _carried(self) -> Counter[str]:
-        return Counter({name: count for name, count in contents(self.world.player.slots).items()})
-
     def described(self) -> str:
         lines = [f"A command was refused: {one}" for one in self.refused]
         for name, cells in sorted(self._blocks.items()):
@@ -98,16 +92,9 @@ class Scene:
         lines += [f"a {name} near ~{x} ~{y} ~{z}" for name, (x, y, z) in self._mobs]
         return "\n".join(lines) or "Nothing stands there: the land is empty."
 
-    def carried(self) -> str:
-        return ", ".join(f"{count} {name}" for name, count in sorted(self._carried.items())) or "nothing"
-
-    def seen(self, perspectives: Sequence[str]) -> Answer:
-        return _seen(self.world, perspectives, self.carried())
-
 
 def build(brief: Brief, draft: Draft, more: Sequence[str] = ()) -> Scene:
-    instance = replace(draft, milestones=()).instance(brief)
-    return build_instance(instance, more)
+    return build_instance(replace(draft, milestones=()).instance(brief), more)
 
 
 def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
@@ -136,18 +123,22 @@ def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) 
     if not isinstance(given, list) or not all(isinstance(one, str) for one in given) or len(given) > 120:
         return Answer("commands must be a list of at most 120 texts.")
     scene = build(brief, draft, given)
-    shown = scene.seen(list(dict.fromkeys(perspectives)))
+    shown = _seen(scene.world, list(dict.fromkeys(perspectives)))
     return Answer(f"{scene.described()}\n{shown.text}", shown.pictures)
 
 
 def preview(scene: Scene) -> Answer:
-    shown = scene.seen(PREVIEW)
-    return Answer(f"{scene.described()}\nThe player carries {scene.carried()}.\n{shown.text}", shown.pictures)
+    shown = _seen(scene.world, PREVIEW)
+    return Answer(f"{scene.described()}\nThe player carries {_carried(scene.world)}.\n{shown.text}", shown.pictures)
 
 
-def _seen(world: World, perspectives: Sequence[str], carried: str) -> Answer:
+def _carried(world: World) -> str:
+    return ", ".join(f"{count} {name}" for name, count in sorted(contents(world.player.slots).items())) or "nothing"
+
+
+def _seen(world: World, perspectives: Sequence[str]) -> Answer:
     wanted = [one for one in perspectives if one != INVENTORY]
-    said = [f"The player carries {carried}."] if INVENTORY in perspectives else []
+    said = [f"The player carries {_carried(world)}."] if INVENTORY in perspectives else []
     said += [f"Pictures, in order: {', '.join(wanted)}."] if wanted else []
     spawn = facts.feet(world)
     taken = [views.picture(world, spawn, one, PICTURE_SIZE) for one in wanted]
@@ -168,9 +159,8 @@ def _walk(world: World, actions: Any) -> Answer:
             world.step(to_world(pressed))
     me = world.player
     place = " ".join(f"~{now - at:.1f}" for now, at in zip(facts.feet(world), spawn, strict=True))
-    carried = ", ".join(f"{count} {name}" for name, count in sorted(contents(me.slots).items())) or "nothing"
-    text = f"The player stands at {place}, looks to yaw {me.yaw:.0f}, pitch {me.pitch:.0f}, and carries {carried}."
-    shown = _seen(world, (views.FIRST_PERSON,), carried)
+    text = f"The player stands at {place}, looks to yaw {me.yaw:.0f}, pitch {me.pitch:.0f}, and carries {_carried(world)}."
+    shown = _seen(world, (views.FIRST_PERSON,))
     return Answer(f"{text}\n{shown.text}", shown.pictures)
 
 
@@ -241,7 +231,7 @@ def about_scene(root: Path, instance: Instance) -> dict[str, Any]:
     spawn = facts.feet(scene.world)
     for view in views.VIEWS:
         write_bytes(folder / _name(view), png(Frame(views.picture(scene.world, spawn, view)), level=6))
-    said = {"carried": scene.carried()}
+    said = {"carried": _carried(scene.world)}
     write_bytes(folder / _ABOUT, json.dumps(said).encode())  # the last: what is there is whole
     return said
 

@@ -17,9 +17,9 @@ from interplay.explore.evaluation import scripted
 
 _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 NEEDS: dict[str, tuple[str, ...]] = {task: tuple(first) for task, first in _KNOWN["needs"].items()}
-"""Task that these makers know -> tasks that it cannot do without."""
+"""Known task -> tasks that it needs."""
 DEFECTS: dict[str, str] = _KNOWN["defects"]
-"""What can be planted -> words by which a maker knows that it was found."""
+"""Defect -> words by which a maker knows that it was found."""
 _TURN = re.compile(r"^TURN (\w+) (\w+)$", re.MULTILINE)
 
 
@@ -123,11 +123,6 @@ _OF_MILESTONES = ("absolute_frame", "no_count", "prefix", "same_id")
 _SEEN = ["oak_log", "cobblestone"]
 
 
-def _issues(prompt: str) -> list[str]:
-    found = re.findall(r"^GATE refused.*?\n(.*?)\n\n", prompt, re.MULTILINE | re.DOTALL)
-    return [found[-1]] if found else []
-
-
 def reply(name: str, prompt: str) -> str:
     role, kind = _TURN.findall(prompt)[-1]
     brief, draft = _document("BRIEF", prompt), _document("DRAFT", prompt)
@@ -135,10 +130,11 @@ def reply(name: str, prompt: str) -> str:
     told = defect in DEFECTS and DEFECTS[defect] in prompt.partition("BRIEF ")[2] and not name.startswith("stubborn")
     planted = "" if told else defect
     again = told and bool(draft)
-    issues = _issues(prompt)
     passed = "\nGATE passed" in prompt
+    refused = re.findall(r"^GATE refused.*?\n(.*?)\n\n", prompt, re.MULTILINE | re.DOTALL)
+    issues = refused[-1:] or ([] if passed else ["unproved"])
     tasks = _chosen(brief) if not draft or again else draft["selected_tasks"]
-    if (kind == "validate" and planted == "swapped") or (kind == "scene" and planted == "swapped"):
+    if kind in ("validate", "scene") and planted == "swapped":
         return json.dumps({"approved": True, "issues": []} | ({"milestones": []} if kind == "validate" else {}))
     if name == "critic" and kind in ("inspect", "validate_graph") and passed and "torch" not in json.dumps(draft):
         wanted = {"target": "scene", "issue": "It is not lit", "suggestion": "set a torch beside the trunks."}
@@ -160,13 +156,11 @@ def reply(name: str, prompt: str) -> str:
         "milestones": lambda: {"milestones": _milestones(tasks, planted)},
         "inspect": lambda: {
             "approved": passed,
-            "issues": [
-                {"target": "scene", "issue": one, "suggestion": ""} for one in issues or ([] if passed else ["unproved"])
-            ],
+            "issues": [{"target": "scene", "issue": one, "suggestion": ""} for one in issues],
         },
-        "validate_graph": lambda: {"approved": passed, "structural_issues": issues or ([] if passed else ["unproved"])},
-        "validate_milestones": lambda: {"approved": passed, "issues": issues or ([] if passed else ["unproved"])},
-        "validate": lambda: {"approved": passed, "issues": issues or ([] if passed else ["unproved"])},
+        "validate_graph": lambda: {"approved": passed, "structural_issues": issues},
+        "validate_milestones": lambda: {"approved": passed, "issues": issues},
+        "validate": lambda: {"approved": passed, "issues": issues},
         "reselect": lambda: _reselected(tasks, again and defect in _OF_SELECTOR),
         "rescene": lambda: {"revised_scene": _rescened(name, tasks, prompt, again), "response_to_critic": "It is done."},
         "remilestones": lambda: {

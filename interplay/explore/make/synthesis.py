@@ -34,8 +34,7 @@ from interplay.explore.make import debate, scripted  # noqa: F401  (makes script
 from interplay.explore.make.chat import FOLDER, Chat
 from interplay.explore.make.debate import Made, Message, Reply
 from interplay.explore.make.dialogue import TEXTS, Role
-from interplay.explore.make.draft import NUM_CANDIDATES, Brief
-from interplay.explore.make.gate import Ruling
+from interplay.explore.make.draft import NUM_CANDIDATES, Brief, Ruling
 from interplay.explore.oracle.hops import depth
 from interplay.explore.oracle.recording import record
 from interplay.files import write_bytes
@@ -44,11 +43,9 @@ from interplay.wording import amount
 
 MODES = {"multi": debate.multi, "single": debate.single}
 MAKINGS = FOLDER / "makings"
-"""Of a data folder: what came of each instance."""
 INSTANCES = FOLDER / "instances"
-"""Of a data folder: those that passed, where no other place is named."""
 HOPS = (2, 4)
-"""From and to, where nothing is said; drawn by seed for each instance."""
+"""Default range; drawn by seed for each instance."""
 
 
 class SynthesisError(InterplayError):

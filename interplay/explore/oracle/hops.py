@@ -21,9 +21,7 @@ from interplay.explore.oracle.planner import Planner
 from interplay.explore.oracle.proving import Run, begin
 
 NUM_RANDOM, RANDOM_TICKS = 20, 200
-"""Random players of an instance, and how long each plays."""
 WHIMS = 2
-"""Tries of a task without what it needs."""
 LEAKS = 0.5
 """A text that names at least this share of the tasks that others need is flagged."""
 _PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
@@ -31,7 +29,7 @@ _VERBS = frozenset(
     {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}
     | {"a", "the"}
 )
-"""Words of tasks that do not say what a task is about."""
+"""Words of tasks without their objects."""
 
 
 @dataclass(frozen=True)

@@ -45,15 +45,14 @@ from interplay.explore.oracle.sources import left_by_block
 from interplay.explore.rules import Cell
 
 _FIRM = 1200.0
-"""Resistance from which on a tool alone removes a block: obsidian."""
+"""Least resistance of blocks that only a tool removes: obsidian."""
 _FIRE = frozenset({"#fire", "#soul_fire", "#lava", "lava_bucket", "flint_and_steel", "fire_charge"})
 _ROOM = 4000
-"""Cells of a closed room, at most."""
 _STATES = ("age", "level", "layers", "pickles", "type")
-"""Properties of blocks on which depends what they leave."""
+"""Properties of blocks that change their drops."""
 _MADE = ("crafted", "smelted", "traded", "picked_up")
 _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
-"""What is needed: what comes of it, where the tables of the world do not say so; also what is rare."""
+"""Needs: gifts, where the tables of the world do not have them; also rare ones."""
 
 
 class Turn(NamedTuple):

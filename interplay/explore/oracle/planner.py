@@ -19,21 +19,19 @@ from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
 
 Doing = frozenset[str]
-"""What is being obtained already, so that no plan goes round in a circle."""
+"""Items that are being obtained already, so that no plan goes round in a circle."""
 
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
-"""Made when nothing that is carried gets a block."""
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
 _SLACK, _PAST = 0.8, 4.0
-"""Blocks and degrees that are kept between a player and where a rule would hold."""
+"""Margin in blocks and degrees between a player and a rule that must not hold."""
 _USED_ON: dict[str, tuple[str, ...]] = {
     **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
     **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),
 }
-"""Events of the use key -> items that do it; what a kind of mob eats, where none is named."""
+"""Events of the use key -> items for it; without any, the mob's food."""
 _TAMED_BY = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _LIKELY = 0.3
-"""How many of an item a block must leave on average to be mined for it."""
 
 
 class Planner:

@@ -27,10 +27,10 @@ from interplay.explore.oracle.planner import Planner
 from interplay.explore.rules import Progress
 
 WHIMS = 3
-"""Tries of one milestone from the same moment, each by another hand."""
+"""Tries of one milestone from the same moment, each by another seed."""
 ORDERS = 4
 _LAST = 3
-"""Ticks kept to close a screen and say that one is done."""
+"""Ticks reserved to close a screen and end the episode."""
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,18 @@
-"""Record a proof: the actions that solve an instance are played in its task as any agent plays, recorded, and judged."""
+"""Prove instances, several at once, and record the proofs: an agent plays the actions in their task, and is judged."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
 
+import interplay.record
 from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
 from interplay.agents.scripted.blocks.player import as_keys
@@ -14,11 +20,13 @@ from interplay.envs import PlayableEnv
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError
 from interplay.explore import judgement_cache, rules
-from interplay.explore.instance import Instance
+from interplay.explore.instance import Instance, load
 from interplay.explore.judgement_cache import Judgement
 from interplay.explore.judging import Watch, of_instance
-from interplay.explore.oracle.proving import Verdict, replayed
+from interplay.explore.oracle.hops import Hops, examine
+from interplay.explore.oracle.proving import MilestoneVerdict, Verdict, prove, replayed
 from interplay.explore.results.references import ORACLE
+from interplay.parallel import process_pool
 from interplay.record import Archive, Episode
 from interplay.tasks import Task
 
@@ -110,3 +118,103 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
             )
         judgement_cache.write(archive.root, player.judgement(episode), instance)
     return episode.id
+
+
+@dataclass(frozen=True)
+class Proved:
+    """Result for one file; `hops` only if asked for."""
+
+    file: str
+    verdict: Verdict
+    proof: Proof | None
+    seconds: float
+    hops: Hops | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        milestones = [
+            {"milestone": one.milestone, "verdict": "solved" if one.tick is not None else one.reason, "tick": one.tick}
+            for one in self.verdict.milestones
+        ]
+        return {
+            "instance": self.verdict.instance,
+            "file": self.file,
+            "solved": self.verdict.solved,
+            "verdict": "solved" if self.verdict.solved else "; ".join(dict.fromkeys(self.verdict.reasons)),
+            "ticks": self.verdict.ticks,
+            "milestones": milestones,
+            "proof": None if self.proof is None else self.proof.to_json(),
+            "seconds": round(self.seconds, 1),
+            "hops": None if self.hops is None else self.hops.to_json(),
+        }
+
+
+@dataclass(frozen=True)
+class Job:
+    """One instance to prove: everything another process needs to know."""
+
+    file: Path
+    hops: bool
+    data: str
+    database: str = field(repr=False)
+
+
+def prove_files(
+    files: Sequence[Path],
+    archive: Archive,
+    *,
+    processes: int = 2,
+    hops: bool = False,
+    report: Callable[[Proved], None] = lambda proved: None,
+) -> list[Proved]:
+    """Prove instances, `processes` at once, and record an episode of each that is solved; results in the order of `files`.
+
+    More than one process needs a main module that is safe to import.
+
+    Raises:
+        InterplayError: If a process ends without a message.
+    """
+    jobs = [Job(file, hops, str(archive.root.resolve()), archive.database.address) for file in files]
+    found: dict[Path, Proved] = {}
+    for one in _run(jobs, archive, min(processes, len(jobs))):
+        found[Path(one.file)] = one
+        report(one)
+    return [found[file] for file in files]
+
+
+def _run(jobs: Sequence[Job], archive: Archive, processes: int) -> Iterator[Proved]:
+    if processes <= 1:
+        for job in jobs:
+            yield _prove(job, archive)
+        return
+    with process_pool(processes) as pool:
+        futures = {pool.submit(_prove_apart, job): job for job in jobs}
+        for future in as_completed(futures):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                text = f"a process ended without a message, perhaps at {futures[future].file}"
+                raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
+
+
+def _prove_apart(job: Job) -> Proved:
+    archive = interplay.record.open(Path(job.data), database=job.database)
+    try:
+        return _prove(job, archive)
+    finally:
+        archive.close()
+
+
+def _prove(job: Job, archive: Archive) -> Proved:
+    begin = monotonic()
+    instance = load(job.file)
+    try:
+        verdict = prove(instance)
+        proof = record(archive, instance, verdict) if verdict.solved else None
+    except InterplayError as error:  # it ends this instance, not the others
+        missed = tuple(MilestoneVerdict(one.id, None, str(error)) for one in instance.milestones)
+        return Proved(str(job.file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
+    hops = examine(instance) if job.hops else None
+    if hops is not None:
+        edges = (replace(one, way=(), episode=record_way(archive, instance, one.way)) if one.way else one for one in hops.edges)
+        hops = replace(hops, edges=tuple(edges))
+    return Proved(str(job.file), verdict, proof, monotonic() - begin, hops)

@@ -12,9 +12,8 @@ from blockworld import Position, Stack, World, mobs
 from blockworld.registry import ITEM, ITEMS, KIND, KINDS, NUM_THINGS, SHEARED, drops, enchantment, name_of, state_of, trades
 
 AROUND, UP_AND_DOWN = 48, 24
-"""Cells around the player in which blocks are looked for."""
+"""Reach of the search for blocks, in cells around the player."""
 _DRAWS = 24
-"""Of what a block or mob leaves, to know what it leaves on average."""
 
 
 @lru_cache(maxsize=4096)

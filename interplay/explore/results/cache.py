@@ -13,19 +13,17 @@ from interplay.explore import judgement_cache, published
 from interplay.explore.evaluation.metrics import Result, result_at
 from interplay.explore.evaluation.runs import FOLDER, Run, RunError, is_played, read
 from interplay.explore.results import verification
-from interplay.explore.results.boards import Board, boards, sorted_out
-from interplay.explore.results.first_attempts import JudgementOf
-from interplay.explore.results.pairs import Ratings, rate
-from interplay.explore.results.references import References, references
+from interplay.explore.results.boards import Board, Ratings, boards, rate, sorted_out
+from interplay.explore.results.references import JudgementOf, References, references
 from interplay.store import Database
 from interplay.store.participants import attempts_state
 
 _Made = TypeVar("_Made")
 _RUNS_KEPT = 16
 _Stamp = tuple[int, int]
-"""When a file was changed, and its size."""
+"""Time of a file's last change in ns, and its size."""
 _Files = dict[Path, tuple[_Stamp, Result | RunError, str]]
-"""File of a run -> when it was changed, its result, and its hash."""
+"""File of a run -> its stamp, result and hash."""
 _NONE = References({}, (), ())
 
 
@@ -35,7 +33,7 @@ class ResultCache:
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
         self._lock = threading.Lock()
-        """Of `_locks`; whoever makes something holds the lock of its name alone, so others read meanwhile."""
+        """Guards `_locks`; a thread that makes something holds the lock of its name alone, so others read meanwhile."""
         self._locks: dict[str, threading.Lock] = {}
         self._results: _Files = {}
         self._runs: dict[Path, tuple[_Stamp, Run]] = {}

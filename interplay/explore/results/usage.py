@@ -12,7 +12,6 @@ from interplay.explore.evaluation.runs import Run
 from interplay.explore.evaluation.settings import Settings
 
 WORDS_CHARS = 4000
-"""Of the words of a call that are shown."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +63,20 @@ def calls_of(run: Run) -> list[Call]:
 def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...], why: str, settings: Settings) -> Call:
     output = call["output"]
     usage = output.get("usage") or {}
-    text = output.get("completion") or _text(_message(output).get("content"))
-    called = next(iter(_message(output).get("tool_calls") or ()), None)
-    if called is not None:
-        reply = _of_tool(called, settings)
-        text = text or f"{called.get('function')} {json.dumps(called.get('arguments'))}"
-    else:
+    message = (output.get("choices") or [{}])[0].get("message") or {}
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "\n".join(part["text"] for part in content if part.get("type") == "text")
+    text = output.get("completion") or (content if isinstance(content, str) else "")
+    called = next(iter(message.get("tool_calls") or ()), None)
+    if called is None:
         reply = read(text, most_ticks=settings.most_ticks, memory_words=settings.memory_words)
+    else:
+        text = text or f"{called.get('function')} {json.dumps(called.get('arguments'))}"
+        reply = Reply("action")
+        if called.get("function") == "act":
+            arguments = called.get("arguments") or {}
+            reply = read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=settings.most_ticks)
     if not PLAYED.intersection(kinds):  # also where the text alone could be played, as what a server withheld
         why = why or reply.why or next((KINDS[kind] for kind in kinds if kind in KINDS), "")
         reply = Reply("refused", thought=reply.thought)
@@ -89,21 +95,3 @@ def _call(call: Mapping[str, Any], tick: int, ticks: int, kinds: tuple[str, ...]
         usage.get("output_tokens"),
         call.get("latency_ms"),
     )
-
-
-def _of_tool(called: Mapping[str, Any], settings: Settings) -> Reply:
-    arguments = called.get("arguments") or {}
-    if called.get("function") != "act":
-        return Reply("action")
-    return read_action(arguments.get("keys"), arguments.get("ticks", 1), most_ticks=settings.most_ticks)
-
-
-def _text(content: Any) -> str:
-    if isinstance(content, list):
-        return "\n".join(part["text"] for part in content if part.get("type") == "text")
-    return content if isinstance(content, str) else ""
-
-
-def _message(output: Mapping[str, Any]) -> Mapping[str, Any]:
-    choices = output.get("choices") or [{}]
-    return choices[0].get("message") or {}

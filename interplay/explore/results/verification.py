@@ -22,7 +22,7 @@ from interplay.files import write_bytes
 from interplay.record import Archive, Episode
 
 FOLDER = Path("media") / "runs"
-"""Of a data folder: what came of comparing runs with their episodes. What is in it can be made again."""
+"""In a data folder: results of `compared`, which can be made again."""
 
 
 class WrongRun(NamedTuple):

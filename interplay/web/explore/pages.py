@@ -13,8 +13,7 @@ from fastapi.responses import Response
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result
 from interplay.explore.instance import Instance
-from interplay.explore.results.boards import Board
-from interplay.explore.results.pairs import METHODS, Ratings
+from interplay.explore.results.boards import METHODS, Board, Ratings
 from interplay.explore.results.references import ORACLE
 from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
