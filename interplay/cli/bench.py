@@ -35,30 +35,19 @@ def bench(
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
-    if name is None:
-        _list(folder, as_json=as_json)
-        return
     names = benches(folder)
+    if name is None:
+        docs = {one: ast.get_docstring(ast.parse((folder / f"{one}.py").read_text(encoding="utf-8"))) for one in names}
+        found = {one: (text or "").partition("\n")[0] for one, text in docs.items()}
+        documents = [{"bench": one, "measures": line} for one, line in found.items()]
+        emit(documents, as_json=as_json, text=table(["bench", "what it measures"], found.items()))
+        return
     if name not in names:
         raise unknown_name("bench", name, names)
     if importlib.util.find_spec("bench") is None:
         sys.path.insert(0, str(_ROOT))
     sys.argv = [f"bench.{name}", *context.args, *(["--json"] if as_json else [])]
     runpy.run_module(f"bench.{name}", run_name="__main__")
-
-
-def _list(folder: Path, *, as_json: bool) -> None:
-    found = {name: _first_line(folder / f"{name}.py") for name in benches(folder)}
-    emit(
-        [{"bench": name, "measures": line} for name, line in found.items()],
-        as_json=as_json,
-        text=table(["bench", "what it measures"], found.items()),
-    )
-
-
-def _first_line(path: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return docstring.partition("\n")[0]
 
 
 def benches(folder: Path) -> list[str]:

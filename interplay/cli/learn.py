@@ -190,10 +190,7 @@ def _learn_dagger(config_class: type[DaggerConfig], given: dict[str, Any], optio
         lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
     rows = [
         [
-            line["agent"],
-            line["player"],
-            f"{line['games']}",
-            f"{line['labels']}",
+            *(line[name] for name in ("agent", "player", "games", "labels")),
             "" if line["matched"] is None else f"{line['matched']:.1%}",
             f"{line['mean_return']:.4g}",
         ]

@@ -102,13 +102,8 @@ def agreement(
         for unit, value in _values(judgement, question):
             values.setdefault(unit, {}).setdefault(judgement.judge, value)
     paired = {unit: by_judge for unit, by_judge in values.items() if len(by_judge) > 1}
-    counts = np.array(
-        [
-            [tally[value] for value in range(len(VALUES))]
-            for tally in (Counter(by_judge.values()) for by_judge in paired.values())
-        ],
-        dtype=float,
-    ).reshape(-1, len(VALUES))
+    tallies = [Counter(by_judge.values()) for by_judge in paired.values()]
+    counts = np.array([[tally[value] for value in range(len(VALUES))] for tally in tallies], float).reshape(-1, len(VALUES))
     found = alpha(counts, metric)
     value = found if np.isfinite(found) else None
     low = high = None

@@ -58,11 +58,8 @@ class Bootstrap:
     def rank_interval(self, level: float = 0.95) -> Interval:
         """Interval of each agent's rank; its ends are whole ranks, so that it holds at least about `level`."""
         tail = _tail(level)
-        low, high = (
-            np.quantile(self.rank, tail, axis=0, method="lower"),
-            np.quantile(self.rank, 1 - tail, axis=0, method="higher"),
-        )
-        return Interval(low, high)
+        high = np.quantile(self.rank, 1 - tail, axis=0, method="higher")
+        return Interval(np.quantile(self.rank, tail, axis=0, method="lower"), high)
 
     def above(self) -> Array:
         """Share of resamples in which agent i scores above agent j, a tie counting half; shape (n, n), 0.5 on the diagonal."""

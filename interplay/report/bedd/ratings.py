@@ -144,14 +144,16 @@ def _leaderboard(rows: Sequence[LeaderboardRow], how: str) -> Table:
         "leaderboard",
         "Leaderboard over all tasks",
         tuple(columns),
-        tuple((row.group, *cells)[0 if groups else 1 :] for row, cells in zip(rows, map(_cells, rows), strict=True)),
+        tuple(
+            (
+                *([row.group] if groups else []),
+                *(row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row)),
+                *(row.won, row.drew, row.lost, row.num_answers),
+            )
+            for row in rows
+        ),
         f"One rating per agent from the answers of all tasks together, sorted by mu − 3 sigma. {how}",
     )
-
-
-def _cells(row: LeaderboardRow) -> tuple[Cell, ...]:
-    counts = (row.won, row.drew, row.lost, row.num_answers)
-    return (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), *counts)
 
 
 def _ranks(row: LeaderboardRow) -> str | None:
@@ -179,15 +181,10 @@ def _by_task(made: Boards) -> Table:
     )
 
 
-_NAMES: dict[Method, str] = {
-    "trueskill": "TrueSkill",
-    "bradley-terry": "Bradley-Terry",
-    "davidson": "Davidson",
-}
-_TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
-    "trueskill": ("yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
-    "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
-    "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
+_TRAITS: dict[Method, tuple[str, str, str, str, str, str]] = {
+    "trueskill": ("TrueSkill", "yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
+    "bradley-terry": ("Bradley-Terry", "yes", "two", "standard error of each agent", "does not count", "half a win for either"),
+    "davidson": ("Davidson", "yes", "two", "standard error of each agent", "does not count", "odds of their own"),
 }
 _ALONE = ("no, each side is judged separately", "one", "standard error of each share", "does not count", "none")
 
@@ -202,7 +199,7 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
         ranking = rate(board.log, method)
         notes |= dict.fromkeys(ranking.notes)
         again = _correlation(ranking.score, rate(backwards, method).score)
-        rows.append((_NAMES[method], *_TRAITS[method], _correlation(ranking.score, score), again))
+        rows.append((*_TRAITS[method], _correlation(ranking.score, score), again))
     alone = _direct_scores(groups, forms, board.ranking.agents)
     if alone:
         theirs = [score[board.ranking.agents.index(agent)] for agent in alone]
