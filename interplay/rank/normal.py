@@ -58,7 +58,7 @@ def win_correction(t: float, margin: float) -> Correction:
 
 
 def draw_correction(t: float, margin: float) -> Correction:
-    """V and W when the performance difference, expected to be `t`, turned out to lie within plus and minus `margin` (positive)."""
+    """V and W when the performance difference, expected to be `t`, turned out to lie within `margin` (positive) of 0."""
     distance = abs(t)
     near, far = distance - margin, distance + margin
     if near < _TAIL:

@@ -134,7 +134,14 @@ def win_probability(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
 
     Performance is skill plus Normal(0, beta**2) noise (the performance model of Herbrich, Minka & Graepel 2007), so the
     difference of two performances has variance `a.sigma**2 + b.sigma**2 + 2 * beta**2`: one beta**2 each.
-    `beta` is positive, in skill points as the ratings; `win_probability(a, b) + win_probability(b, a)` is 1 up to rounding.
+
+    Args:
+        a, b: Ratings on one scale, in skill points.
+        beta: Standard deviation of one performance, in skill points, positive.
+    Returns:
+        A probability; `win_probability(a, b) + win_probability(b, a)` is 1 up to rounding.
+    Raises:
+        ValueError: If `beta` is not positive.
 
     >>> round(win_probability(Rating(30, 1), Rating(25, 1)), 3)
     0.795

@@ -26,7 +26,7 @@ _DATA_SETS = (_MINARI, "lerobot", "hugging-face")
 _Pictures = Literal["video", "images", "none"]
 
 
-def _writer(format_name: str, seat: str | None, observations: str | None, pictures: str | None, release: Release) -> Any:
+def _writer(format_name: str, seat: str | None, observations: str | None, pictures: _Pictures | None, release: Release) -> Any:
     """The function that writes data sets in a format, with the options of that format."""
     if format_name == _MINARI:
         from interplay.record.datasets.minari_export import export as to_minari
