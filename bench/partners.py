@@ -11,7 +11,7 @@ from gymnasium.spaces import Discrete
 
 from interplay.agents.policy import load_policy, save_policy
 from interplay.envs import make
-from interplay.record.schema import seat_spaces
+from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 POLICY = "bench-partner"

@@ -22,7 +22,7 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.connections.tokens import operator_token
 from interplay.play.workers.clock import Lateness
-from interplay.record.schema import frame_hash
+from interplay.record.format.schema import frame_hash
 from interplay.tasks import Task, find
 
 NUM_WALKING_MASKS = 32

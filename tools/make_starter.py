@@ -47,8 +47,8 @@ from interplay.files import write_bytes, write_json
 from interplay.judge.scripted import ScriptedJudge
 from interplay.parallel import process_pool
 from interplay.record import OUTCOME_CHECK_SUCCESS, Episode
-from interplay.record.export import write_mp4
-from interplay.record.verify import verify_file
+from interplay.record.films.film import write_mp4
+from interplay.record.verification.verify import verify_file
 from interplay.tasks import Task, builtin_suites, find
 from interplay.web.pictures import SHIPPED, shipped_picture
 

@@ -1,9 +1,8 @@
-"""`interplay bench NAME`: run a measurement from the `bench/` folder of a checkout."""
+"""`interplay bench NAME`: run a measurement from a `bench/` folder of a checkout."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from interplay.errors import InterplayError, unknown_name
 app = typer.Typer(add_completion=False)
 
 _ROOT = Path(__file__).parent.parent.parent
+FOLDERS = (_ROOT / "bench", _ROOT / "packages" / "blockworld" / "bench")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -29,28 +29,30 @@ def bench(
 
     Try:  interplay bench record --json
     """
-    folder = _ROOT / "bench"
-    if not folder.is_dir():
+    if not FOLDERS[0].is_dir():
         raise InterplayError(
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
-    names = benches(folder)
+    names = benches(*FOLDERS)
     if name is None:
-        docs = {one: ast.get_docstring(ast.parse((folder / f"{one}.py").read_text(encoding="utf-8"))) for one in names}
+        docs = {one: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for one, path in names.items()}
         found = {one: (text or "").partition("\n")[0] for one, text in docs.items()}
         documents = [{"bench": one, "measures": line} for one, line in found.items()]
         emit(documents, as_json=as_json, text=table(["bench", "what it measures"], found.items()))
         return
     if name not in names:
         raise unknown_name("bench", name, names)
-    if importlib.util.find_spec("bench") is None:
-        sys.path.insert(0, str(_ROOT))
+    sys.path[:0] = [str(folder.parent) for folder in FOLDERS]  # one package of both
     sys.argv = [f"bench.{name}", *context.args, *(["--json"] if as_json else [])]
     runpy.run_module(f"bench.{name}", run_name="__main__")
 
 
-def benches(folder: Path) -> list[str]:
-    """Names of the modules of a folder that can be run and print their figures for a program, with `--json`."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
-    return [name for name, text in texts.items() if '"__main__"' in text and '"--json"' in text]
+def benches(*folders: Path) -> dict[str, Path]:
+    """Measurements of some folders by name: modules that can be run and print their figures for a program, with `--json`."""
+    texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")}
+    return {
+        path.stem: path
+        for path in sorted(texts, key=lambda path: path.stem)
+        if '"__main__"' in texts[path] and '"--json"' in texts[path]
+    }

@@ -20,7 +20,7 @@ from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_s
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.record.environment_check import EnvironmentCheck, Verdict
+    from interplay.record.verification.environment_check import EnvironmentCheck, Verdict
 
 app = typer.Typer(
     add_completion=False,
@@ -102,7 +102,7 @@ def check(
 
 
 def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
-    from interplay.record.task_check import try_out
+    from interplay.record.verification.environment_check import try_out
 
     suite = load_suite(file)
     index([*builtin_suites(), suite])  # refuses ids that stand in a built-in suite
@@ -169,7 +169,7 @@ _WORDS: dict[Verdict, str] = {
 
 def _checks(tasks: Sequence[Task], steps: int) -> list[EnvironmentCheck]:
     import interplay.record
-    from interplay.record.environment_check import check_environment
+    from interplay.record.verification.environment_check import check_environment
 
     if not tasks:
         return []

@@ -8,14 +8,14 @@
 
 from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
-from interplay.record.frames import Frames
+from interplay.record.format.schema import InputTiming, Owner, PaintedPicture
 from interplay.record.recorder import Recorder
 from interplay.record.recording import Recording
 from interplay.record.replay import Resumed, ResumedState, resume
-from interplay.record.schema import InputTiming, Owner, PaintedPicture
-from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
+from interplay.record.sealed.episode import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
+from interplay.record.sealed.frames import Frames
 from interplay.record.stepper import RecordedEpisode, Step
-from interplay.record.verify import Verdict, verify
+from interplay.record.verification.verify import Verdict, verify
 
 __all__ = [
     "OUTCOME_CHECK_SUCCESS",

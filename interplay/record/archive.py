@@ -15,10 +15,10 @@ from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
 from interplay.record import catalogue, journal
 from interplay.record.errors import OtherVersionError, RecordingError, SealError
+from interplay.record.format.schema import Header, Owner
 from interplay.record.recorder import Recorder, new_header
-from interplay.record.schema import Header, Owner
-from interplay.record.seal import seal
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
+from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
@@ -38,10 +38,9 @@ MAX_COMPARED = 200
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
-    """Open a data folder, making it where it is missing, for its owner alone (mode 700); one that is there keeps its mode.
+    """Open a data folder. A missing folder is made for its owner alone (mode 700); an existing one keeps its mode.
 
     Args:
-        data: The folder.
         database: SQLAlchemy address; SQLite inside the folder by default.
     Raises:
         StoreError: If the database cannot be opened.
@@ -62,12 +61,11 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
 
 @dataclass(frozen=True)
 class Repair:
-    """What `Archive.repair` did.
+    """Outcome of `Archive.repair`.
 
     Attributes:
-        sealed: Episodes made from abandoned journals.
+        sealed, catalogued: Episodes made from abandoned journals, and those whose sealed files were entered into the catalogue.
         empty: Ids of episodes that ended before their first step: their journals are removed.
-        catalogued: Sealed files entered into the catalogue.
         set_aside: Episode id -> why its journal was renamed: no step in it can be read.
         failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
         missing: Ids in the catalogue whose file is gone.
@@ -82,13 +80,8 @@ class Repair:
 
 
 class Released(NamedTuple):
-    """What `Archive.released` found.
-
-    Attributes:
-        episodes: Those within limit and offset.
-        num_released: How many there are without a limit.
-        num_withheld: How many others were asked for and stay: somebody in them did not agree.
-    """
+    """Episodes that may be released, within a limit and an offset; how many there are without a limit; and how many were left
+    out because somebody in them did not agree."""
 
     episodes: list[Episode]
     num_released: int
@@ -96,13 +89,8 @@ class Released(NamedTuple):
 
 
 class Archive:
-    """Episodes on disk and their catalogue; safe to share between threads.
-
-    Attributes:
-        root: The data folder: `journal/`, `episodes/`, `media/`, `models/`.
-        database: The catalogue's database.
-        statistics: Computed in every episode that is recorded here, beside those of its world and its task.
-    """
+    """Episodes on disk and their catalogue; safe to share between threads. `statistics` are computed in every episode that is
+    recorded here, beside those of its world and its task."""
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
@@ -110,11 +98,10 @@ class Archive:
         self.statistics: tuple[StatisticSpec, ...] = ()
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
-        """What is computed in an episode of a task: by default in its world, by the task, and in this archive."""
+        """Statistics computed in an episode of a task: by default in its world, by the task, and in this archive."""
         return together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics, self.statistics)
 
     def collected(self, task: Task) -> list[Statistic]:
-        """What these are, as pages and reports name them."""
         return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).statistics
 
     def episodes(
@@ -134,7 +121,6 @@ class Archive:
         """Sealed episodes, oldest first; their files are opened when read.
 
         Args:
-            task: Task id.
             actor: `human`, `agent` or `model` is a kind of actor, anything else a name; of somebody in any seat.
             agent: Name of an agent or model in any seat.
             where: Comparisons over numbers, statistics and seats, `score >= 200`, `seat.left.actor = random`; all must hold.
@@ -175,10 +161,9 @@ class Archive:
         Everything that gives episodes to others asks here. The rule stands in the database; no condition gets round it.
 
         Args:
-            ids: These only.
             saved: Name and version of a saved query: its episodes only.
         Raises:
-            RecordingError, NotFoundError: As `episodes`; and for an id of nothing.
+            RecordingError, NotFoundError: As `episodes`; and for an unknown id.
         """
         for name in ids or ():
             self.get(name)  # or a mistyped id would look like one that is withheld
@@ -197,21 +182,15 @@ class Archive:
         return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
 
     def tasks(self) -> list[str]:
-        """Ids of the tasks that something was recorded or judged under."""
         with self.database.read() as session:
             return queries.task_ids(session)
 
     def knows(self, task: Task) -> bool:
-        """Whether something was recorded or judged under this version of a task."""
         with self.database.read() as session:
             return bool(task_definitions(session, [task.content_hash]))
 
     def get(self, episode_id: str) -> Episode:
-        """One episode by id, recorded here or a video only.
-
-        Raises:
-            NotFoundError: With the nearest id of the same day.
-        """
+        """One episode by id, recorded here or a video only; `NotFoundError` with the nearest id of the same day."""
         with self.database.read() as session:
             row = queries.get_episode(session, episode_id)
             if row is None:
@@ -221,7 +200,7 @@ class Archive:
             return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
 
     def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
-        """Id -> task, of those rows that are a video only; files of the others say it."""
+        """Id -> task, of the rows that are a video only; the files of the others name theirs."""
         uploads = [row for row in rows if row.frames == queries.UPLOADED]
         definitions = task_definitions(session, {row.task_hash for row in uploads})
         tasks = {task_hash: Task.from_json(definition) for task_hash, definition in definitions.items()}
@@ -246,15 +225,14 @@ class Archive:
         """A recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
         Args:
-            task: The task of `env`.
-            actor: Name of who sits in every seat, where they are all one's; with `actor_kind` and `participant_id`.
+            actor: Name of the owner of every seat, where they all have the same; with `actor_kind` and `participant_id`.
             actor_kind: `human`, `agent` or `model`.
-            owners: Seat -> who sits there; instead of `actor`.
+            owners: Seat -> its owner; instead of `actor`.
             experts: Seat -> name of an agent that is asked at each step what it would do.
             created_at: UTC; now when not given.
-            folder: Of its journal; what is written elsewhere than in `journal_folder`, `repair` does not seal.
+            folder: Folder of the journal. `repair` seals only journals in `journal_folder`.
         Raises:
-            RecordingError: If the environment plays another task, or it is not said for each seat who sits there.
+            RecordingError: If the environment plays another task, or a seat has no owner.
         """
         if task.content_hash != env.task.content_hash:
             raise RecordingError(f"the environment plays {env.task.id}, not {task.id}; make it with interplay.envs.make(task)")
@@ -282,7 +260,7 @@ class Archive:
         return recorder
 
     def sittings(self, header: Header) -> dict[str, Sitting]:
-        """Seat -> what the person who sits there has played of the task in this sitting, before this episode."""
+        """Seat -> games of the task that its person has played in this sitting, before this episode."""
         found = {}
         for seat, owner in header.owners.items():
             if owner.participant_id is not None and header.statistics:
@@ -292,7 +270,7 @@ class Archive:
         return found
 
     def sitting(self, task: Task, participant_id: int, *, at: datetime | None = None) -> Sitting:
-        """What a participant has played of a task in the sitting that goes on at this time (now when not given): games without
+        """Games of a task that a participant has played in the sitting that lasts at this time (now when not given), without
         `SITTING_GAP` between them. `sitting_values` makes statistics of it."""
         with self.database.read() as session:
             games = queries.statistics_of_sitting(
@@ -305,16 +283,14 @@ class Archive:
         return Sitting(len(games), {name: total(parts) for name, parts in alike.items()})
 
     def sitting_values(self, task: Task, sitting: Sitting) -> dict[str, int | float | None]:
-        """Name -> value, of all games of a sitting together."""
         return Collection(self.statistics_of(task), task.setting, dict.fromkeys(task.seats, "")).sitting_values(sitting)
 
     @property
     def journal_folder(self) -> Path:
-        """Where episodes are written while they run."""
         return self.root / "journal"
 
     def episode_path(self, task_id: str, episode_id: str) -> Path:
-        """Where a sealed episode lies: `episodes/<suite>/<task>/<id>.parquet`."""
+        """Path of a sealed episode: `episodes/<suite>/<task>/<id>.parquet`."""
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
     def seal(self, path: Path) -> Episode:
@@ -340,11 +316,7 @@ class Archive:
         return episode
 
     def keep(self, path: Path) -> Episode | None:
-        """As `seal`, for what may have ended before its first step: that is no episode, and its journal is removed.
-
-        Returns:
-            The episode; None where no step was made.
-        """
+        """As `seal`; but return None and remove the journal where no step was made: that is no episode."""
         paths = journal.segments(path.parent, journal.episode_of(path))
         if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
             with journal.claim(paths):
@@ -365,7 +337,7 @@ class Archive:
             self.enter(session, episode)
 
     def enter(self, session: Session, episode: Episode) -> None:
-        """As `catalogue`, in a transaction of the caller's."""
+        """As `catalogue`, in a transaction of the caller."""
         lock(session)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
@@ -381,7 +353,7 @@ class Archive:
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
-        """Episode id -> its statistics by seat and owner, computed live or later; of those that have any."""
+        """Episode id -> its statistics by seat and owner, computed live or later; only episodes that have some."""
         ids = [one if isinstance(one, str) else one.id for one in episodes]
         with self.database.read() as session:
             found = queries.measures_of(session, ids)
@@ -400,7 +372,6 @@ class Archive:
         return rows
 
     def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
-        """Keep statistics of an episode in the catalogue, in place of those of the same names."""
         with self.database.write() as session:
             queries.save_measures(session, episode_id, map(catalogue.to_measure_row(episode_id), measures))
 
@@ -443,7 +414,6 @@ class Archive:
         return result
 
     def _catalogue_files(self, result: Repair) -> None:
-        """Compare the files with the catalogue, both ways."""
         with self.database.read() as session:
             uploads = uploaded_files(session)
             known = set(queries.episode_ids(session)) - set(uploads)
@@ -467,7 +437,7 @@ class Archive:
         result.missing.extend(sorted((known - seen) | lost))
 
     def video_path(self, episode_id: str) -> Path:
-        """Where the mp4 of an episode lies once it is made."""
+        """Path of the mp4 of an episode, whether it is made yet or not."""
         return self.root / "media" / f"{episode_id}.mp4"
 
     def close(self) -> None:
@@ -475,13 +445,12 @@ class Archive:
 
 
 def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
-    """Conditions as people write them, checked against the names that the catalogue knows."""
     names = [*queries.statistic_names(session), *queries.seat_names(session)] if where else []
     return [catalogue.parse_condition(text, names) for text in where]
 
 
 def _said(path: Path, error: Exception) -> str:
-    """Why a file could not be repaired and what to do, whatever went wrong with it; the file stays as it is."""
+    """Why a file could not be repaired, and what to do; the file stays as it is."""
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
     what, _, remedy = str(error).partition("\n")

@@ -1,11 +1,11 @@
-"""Between episodes and their rows in the database, and the little language of `where`."""
+"""Between episodes and their rows in the database, the little language of `where`, and pages of the catalogue."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, fields
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import cast
 
@@ -13,11 +13,24 @@ from interplay.envs.base import FramePolicy
 from interplay.envs.info import recordable
 from interplay.errors import MisuseError, NotFoundError, unknown_name
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
+from interplay.record.sealed.episode import OUTCOME_CHECK_SUCCESS, Episode, SeatHeld
 from interplay.statistics import Measure
 from interplay.statistics.statistic import Kind
-from interplay.store import EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic
-from interplay.store.episodes import NUMBER_COLUMNS, SEAT, SEAT_NUMBERS, SEAT_TEXTS, TEXT_COLUMNS, Condition, Operator
+from interplay.store import Database, EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic, releases
+from interplay.store.episodes import (
+    NUMBER_COLUMNS,
+    SEAT,
+    SEAT_NUMBERS,
+    SEAT_TEXTS,
+    TEXT_COLUMNS,
+    Condition,
+    EpisodeQuery,
+    Operator,
+    agent_names,
+    count_by_task,
+    count_episodes,
+    find_episodes,
+)
 from interplay.tasks import Task
 
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
@@ -30,8 +43,8 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
 
     Args:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
-        names: Of statistics and of what seats hold, known beside the catalogue's columns; any other name is refused. None where
-            there is no catalogue to ask: every name is taken.
+        names: Statistics and values of seats, known beside the catalogue's columns; any other name is refused. None where there
+            is no catalogue to ask: every name is taken.
     Raises:
         ConditionError: If it cannot be read.
         NotFoundError: If the name is unknown; the nearest is offered.
@@ -87,7 +100,6 @@ def _bad(text: str, problem: str) -> ConditionError:
 
 
 def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRow:
-    """The catalogue row of a sealed episode."""
     return EpisodeRow(
         id=episode.id,
         task=episode.task_id,
@@ -159,8 +171,6 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
 
 
 def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
-    """Makes rows of an episode's statistics."""
-
     def row(one: Measure) -> SeatStatistic:
         return SeatStatistic(
             episode_id=episode_id,
@@ -176,6 +186,57 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
 
 
 def from_measure_row(row: SeatStatistic) -> Measure:
-    """The statistic of a row, in the type of its kind."""
     value = int(row.number) if row.kind == "int" and row.number is not None else row.number
     return Measure(row.seat, row.actor, row.name, cast(Kind, row.kind), value, row.counts)
+
+
+@dataclass(frozen=True)
+class EpisodePage:
+    """One page of a list of episodes.
+
+    Attributes:
+        total: Episodes on all pages.
+        page, num_pages: Its number, from 1, and how many there are; at least one.
+        actors: Names of everyone but people, to filter by.
+        tasks: Ids of the tasks with episodes, to filter by.
+    """
+
+    rows: Sequence[EpisodeRow]
+    total: int
+    page: int
+    num_pages: int
+    actors: list[str]
+    tasks: list[str]
+
+
+def episodes_by_task(database: Database, wanted: EpisodeQuery) -> dict[str, int]:
+    with database.read() as session:
+        return count_by_task(session, wanted)
+
+
+def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
+    with database.read() as session:
+        return find_episodes(session, wanted)
+
+
+def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
+    """Those of these episodes that only their players and the operator may see: somebody in them has not agreed to a release,
+    and none of the participants `own` played them."""
+    with database.look() as session:
+        return releases.withheld_of(session, ids, own=own)
+
+
+def episode_page(database: Database, wanted: EpisodeQuery, page: int, rows_per_page: int) -> EpisodePage:
+    with database.read() as session:
+        total = count_episodes(session, wanted)
+        num_pages = max(1, math.ceil(total / rows_per_page))
+        page = min(page, num_pages)
+        rows = find_episodes(session, replace(wanted, limit=rows_per_page, offset=(page - 1) * rows_per_page))
+        actors = agent_names(session, with_waiting=wanted.with_waiting)
+        tasks = sorted(count_by_task(session, replace(wanted, task=None, actor=None, kept_back=())))
+    return EpisodePage(rows, total, page, num_pages, actors, tasks)
+
+
+def is_there(database: Database, wanted: EpisodeQuery) -> bool:
+    with database.read() as session:
+        return count_episodes(session, wanted) > 0

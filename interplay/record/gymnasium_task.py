@@ -1,4 +1,4 @@
-"""Tasks that nobody wrote: what a Gymnasium environment says about itself, as the task that its episodes bring along."""
+"""Tasks that nobody wrote: facts of a Gymnasium environment, as the task that its episodes carry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def task_of(
     Args:
         env_id: As `gymnasium.make` takes it.
         deterministic: Whether seed and actions decide everything.
-        kwargs: What `gymnasium.make` is given, JSON values.
+        kwargs: Arguments of `gymnasium.make`, JSON values.
     """
     options: dict[str, Any] = {} if deterministic else {"deterministic": False}
     return Task(
@@ -80,7 +80,6 @@ def task_of_spec(
 
 
 def is_of(task: Task, spec: GymnasiumSpec) -> bool:
-    """Whether a task is played in the environment of this spec, made with the same arguments."""
     if task.env.backend != "gym" or task.env.name.rpartition(":")[2] != spec.id or spec.id not in gymnasium.registry:
         return False
     return {**gymnasium.registry[spec.id].kwargs, **task.env.options.get("kwargs", {})} == _kwargs(spec)
@@ -105,12 +104,11 @@ def why_not_replayed(spec: GymnasiumSpec | None) -> str:
 
 
 def _kwargs(spec: GymnasiumSpec) -> dict[str, Any]:
-    """What the environment was made with, but for the kind of picture."""
     return {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
 
 
 def spec_of(task: Task) -> GymnasiumSpec | None:
-    """What Gymnasium makes the environment of a task from; None of other backends and of ids that are not registered here."""
+    """Gymnasium's spec of a task's environment; None for other backends and ids that are not registered here."""
     name = task.env.name.rpartition(":")[2]
     if task.env.backend != "gym" or name not in gymnasium.registry:
         return None

@@ -1,6 +1,6 @@
 """The journal of a running episode: an Arrow IPC stream in segments `<episode>.<n>.arrows`.
 
-Each batch is one `write` of whole bytes with a checksum, so whatever kills the writer, every batch before the last is
+Each batch is one `write` of whole bytes with a checksum, so if the writer is killed, every batch before the last is
 readable; the reader stops at the first one that is torn or damaged, before anything parses it. The writer holds a lock on its
 file while it lives, which tells abandoned journals from running ones. A segment written after a resume may begin at a step that
 an earlier one already has: the later one wins.
@@ -28,7 +28,7 @@ import pyarrow as pa
 import xxhash
 
 from interplay.record.errors import OtherVersionError, RecordingError
-from interplay.record.schema import METADATA_KEY, Header, journal_schema
+from interplay.record.format.schema import METADATA_KEY, Header, journal_schema
 from interplay.statistics import Measure
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
@@ -50,8 +50,7 @@ _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
 
 
 class End(NamedTuple):
-    """The end marker: why the episode ended, what the outcome check says of it (`PlayableEnv.outcome_check`), and the
-    statistics that were computed live."""
+    """The end marker: the reason of the end, the values of `PlayableEnv.outcome_check`, and the statistics computed live."""
 
     outcome: str
     outcome_check: dict[str, bool | int | float | str]
@@ -59,14 +58,8 @@ class End(NamedTuple):
 
 
 class JournalWriter:
-    """Appends batches to one segment.
-
-    Args:
-        path: The segment; must not exist.
-        header: Written first.
-    Raises:
-        RecordingError: When the disk is full or the file cannot be written; what was written stays readable.
-    """
+    """Appends batches to one new segment. When the disk is full or the file cannot be written (`RecordingError`), the batches
+    before stay readable."""
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
@@ -125,7 +118,6 @@ class JournalWriter:
             raise RecordingError(f"{self.path} is closed; this recorder has finished or failed before")
 
     def _append(self, data: bytes) -> None:
-        """Write this out, or leave the file as it was."""
         try:
             done = 0
             while done < len(data):
@@ -149,7 +141,6 @@ class Messages:
         self._take()
 
     def batch(self, batch: pa.RecordBatch, metadata: Mapping[str, str] | Mapping[bytes, bytes] | None = None) -> bytes:
-        """One batch, with what is said of it."""
         if not metadata and batch.nbytes <= _SMALL_BYTES:
             return _with_check(batch.serialize().to_pybytes())
         self._stream.write_batch(batch, custom_metadata=metadata)
@@ -179,10 +170,9 @@ def _digest(head: bytes | memoryview, body: bytes | memoryview) -> bytes:
 class Segment:
     """One segment, read up to the first message that is torn or damaged; `close` it.
 
-    One without checksums is read by a process that may die of it, which copies what is right.
+    One without checksums is read in a separate process, because damage may crash Arrow.
 
     Attributes:
-        header, schema: Of its first message.
         is_whole: Whether all of the file was right; known when its batches have been read.
     Raises:
         RecordingError: If the file is empty, cut off before its header ended, damaged there, no journal, or of another version.
@@ -231,14 +221,13 @@ class Segment:
         self._ready = memoryview(b"")
 
     def read(self, size: int) -> bytes:
-        """Of the messages that are right; for Arrow, whose reads do not go over the end of one."""
+        """Bytes of the messages that are right; for Arrow, whose reads do not go over the end of one."""
         if not self._ready:
             self._ready = memoryview(self._message())
         taken, self._ready = self._ready[:size], self._ready[size:]
         return bytes(taken)
 
     def _message(self) -> bytes:
-        """The next message; nothing after the last that is right."""
         assert self._file is not None
         prefix = self._file.read(8)
         size = int.from_bytes(prefix[4:], "little")
@@ -257,7 +246,6 @@ class Segment:
 
 
 def _is_of_before(file: BinaryIO) -> bool:
-    """Whether a file is a stream of Arrow in which no message has a checksum."""
     if file.read(4) != _CONTINUES or _MARK in file.read(1 << 16):
         return False
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
@@ -266,7 +254,7 @@ def _is_of_before(file: BinaryIO) -> bool:
 
 @lru_cache(8)
 def _copied(path: Path, changed_ns: int) -> bytes:
-    """What is right in a segment without checksums, with checksums; and a torn word behind it, if that is not all."""
+    """The right part of a segment without checksums, with checksums; and a torn word behind it, if that is not all."""
     command = [sys.executable, "-m", "interplay.record.old_journal", str(path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout + bytes(done.returncode != 0)
@@ -296,12 +284,10 @@ def segments(folder: Path, episode_id: str) -> list[Path]:
 
 
 def episode_of(path: Path) -> str:
-    """The episode a segment belongs to."""
     return path.name.rsplit(".", 2)[0]
 
 
 def is_live(path: Path) -> bool:
-    """Whether a running process holds this segment open for writing."""
     try:
         with path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -314,11 +300,8 @@ def is_live(path: Path) -> bool:
 
 @contextmanager
 def claim(paths: Sequence[Path]) -> Iterator[None]:
-    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile.
-
-    Raises:
-        RecordingError: If a running process holds one.
-    """
+    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile; `RecordingError` if a running
+    process holds one."""
     with ExitStack() as stack:
         for path in paths:
             file = stack.enter_context(path.open("rb"))
@@ -336,11 +319,6 @@ def claim(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def read_header(path: Path) -> Header:
-    """The header of a segment.
-
-    Raises:
-        RecordingError: As `Segment`.
-    """
     with closing(Segment(path)) as segment:
         return segment.header
 
@@ -364,7 +342,6 @@ def _is_whole(path: Path) -> bool:
 
 
 def unreadable(path: Path, error: Exception) -> RecordingError:
-    """The error for a file that is not a journal."""
     size = path.stat().st_size if path.exists() else 0
     found = "an empty file" if size == 0 else f"{size} bytes that do not begin like a journal, or are damaged there"
     return RecordingError(
@@ -384,7 +361,6 @@ def holds_steps(paths: Sequence[Path]) -> bool:
 
 
 def holds_observations(paths: Sequence[Path]) -> bool:
-    """Whether anything was recorded in any of these segments."""
     for path in paths:
         try:
             if any(batch.num_rows for batch, _ in read_batches(path, ["step"])):
@@ -400,17 +376,14 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
-    """What an end marker says; those of earlier releases say less."""
+    """Content of an end marker; those of earlier releases have less."""
     check = json.loads(metadata[_OUTCOME_CHECK]) if _OUTCOME_CHECK in metadata else {}
     measures = json.loads(metadata[_STATISTICS]) if _STATISTICS in metadata else []
     return End(metadata[_OUTCOME].decode(), check, [Measure(**one) for one in measures])
 
 
 class Journal:
-    """All segments of one episode, read as one.
-
-    Args:
-        paths: Segments, oldest first.
+    """All segments of one episode, oldest first, read as one.
 
     Attributes:
         end: The end marker, once all batches have been read; None if something before it is damaged.
@@ -434,7 +407,6 @@ class Journal:
 
     @property
     def next_path(self) -> Path:
-        """The segment that whoever goes on with the episode writes."""
         return self.paths[-1].with_name(f"{self.header.episode}.{int(self.paths[-1].name.split('.')[-2]) + 1}.arrows")
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -469,15 +441,12 @@ class Journal:
 
 
 def write_end(paths: Sequence[Path], outcome: str) -> str:
-    """Add the end marker that a killed writer could not, as a segment of its own. Hold their locks: `claim`.
+    """Add the end marker that a killed writer could not, as a segment of its own; `claim` the segments (oldest first) before.
 
     Args:
-        paths: Segments of an episode of which something was recorded, oldest first.
-        outcome: Why it ended, where neither an end marker nor the world's last step says so.
+        outcome: Reason, where neither an end marker nor the world's last step tells it.
     Returns:
-        Why it ended.
-    Raises:
-        RecordingError: If the disk is full, or the first segment cannot be read.
+        The reason of the end.
     """
     journal = Journal(paths)
     rows = journal.table(["terminated", "truncated"])

@@ -15,8 +15,8 @@ from interplay.envs import make
 from interplay.errors import InterplayError
 from interplay.parallel import process_pool
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
-from interplay.record.spaces import plain_action
+from interplay.record.format.spaces import plain_action
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.statistics import Collection, Measure, StatisticSpec, together
 
@@ -29,16 +29,14 @@ PARALLEL_STEPS = 20_000
 
 @dataclass(frozen=True)
 class Measured:
-    """What measuring one episode gave.
+    """Result of measuring one episode.
 
     Attributes:
-        episode: Its id.
-        measures: By seat and owner.
         left_out: Statistic -> why it could not be computed.
-        differences: Where a value that was kept is another one, in words; only of `check`.
+        differences: Where a value differs from the one that was kept, in words; only of `check`.
         failed: Why nothing could be computed; None where it could.
-        num_kept: Values that were compared, or that were there already.
-        was_complete: Whether everything was there already, so that nothing was computed.
+        num_kept: Values that were compared, or that existed before.
+        was_complete: Whether all values existed, so that nothing was computed.
     """
 
     episode: str
@@ -97,7 +95,7 @@ def _read(episode: Episode, collection: Collection) -> None:
 
 
 def _steps(episode: Episode) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Of each step the actions and the owners by seat; while nobody takes a seat over, the owners are one object."""
+    """Actions and owners of each step, by seat; while nobody takes a seat over, the owners are one object."""
     seats = episode.header.seats
     names = [episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps] for seat in seats]
     actions = [[plain_action(action) for action in episode.actions(seat)] for seat in seats]
@@ -116,12 +114,12 @@ def measure_all(
     check: bool = False,
     advance: Callable[[int], None] = lambda num_steps: None,
 ) -> Iterator[Measured]:
-    """Measure episodes and keep what they lack in the catalogue, each as soon as it is done: a run that was stopped goes on.
+    """Measure episodes and keep what they lack in the catalogue, each as soon as it is done: a run that was stopped continues.
 
     Args:
         check: Compute everything, and compare with what was kept, in the file while it was played and in the catalogue; keep
             nothing.
-        advance: Told of steps that are done.
+        advance: Gets numbers of steps that are done.
     """
     kept = archive.measures(episodes)
     jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]] = []
@@ -154,7 +152,6 @@ def measure_all(
 
 
 def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]]) -> Iterator[tuple[Episode, Measured]]:
-    """In two processes where there is much to do."""
     if len(jobs) < 2 or sum(episode.num_steps for episode, _ in jobs) < PARALLEL_STEPS:
         for episode, specs in jobs:
             yield episode, _measure_file(episode.path, specs)
@@ -183,7 +180,6 @@ def _name_of(spec: StatisticSpec) -> str:
 
 
 def _compared(found: Measured, kept: Sequence[Measure]) -> Measured:
-    """With how the values that were kept differ from those computed now."""
     now = {(one.seat, one.actor, one.name): one for one in found.measures}
     differences = []
     num_compared = 0

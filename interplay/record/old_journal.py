@@ -13,14 +13,14 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from interplay.record import spaces
+from interplay.record.format import spaces
+from interplay.record.format.schema import METADATA_KEY, Header, frame_hash
 from interplay.record.journal import Messages
-from interplay.record.schema import METADATA_KEY, Header, frame_hash
-from interplay.record.seal import pictures
+from interplay.record.sealed.seal import pictures
 
 
 def copy(path: str, out: BinaryIO) -> bool:
-    """Copy batches up to the first that is torn or damaged; returns whether none is."""
+    """Copy batches up to the first that is torn or damaged; return whether all are right."""
     with pa.OSFile(path) as file:
         stream = pa.ipc.open_stream(file)
         messages = Messages(stream.schema)
@@ -42,7 +42,7 @@ def copy(path: str, out: BinaryIO) -> bool:
 
 
 def _is_right(batch: pa.RecordBatch, header: Header, num_rows: int, last: np.ndarray) -> bool:
-    """Whether steps count, actions lie in their space, and pictures are those that were seen."""
+    """Whether steps count up, actions lie in their space, and pictures are those that were seen."""
     if batch.column("step").to_pylist() != list(range(num_rows, num_rows + batch.num_rows)):
         return False
     for seat, space in header.action_spaces.items():

@@ -19,11 +19,11 @@ import zstandard
 
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import clean_text, recordable
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.picture_changes import Change, PictureChanges, packed
+from interplay.record.format.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, of_column, seat_spaces
 from interplay.record.journal import End, JournalWriter
-from interplay.record.picture_changes import Change, PictureChanges, packed
-from interplay.record.schema import Header, InputTiming, Owner, PaintedPicture, frame_hash, of_column, seat_spaces
 from interplay.statistics import Collection, StatisticSpec
 
 log = logging.getLogger("interplay.record")
@@ -81,7 +81,7 @@ class Recorder:
     """Writes one episode (or the rest of one, after a resume) to a journal.
 
     Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. Nothing is held back longer than 0.8 s of the
-    clock that `step` is given; whoever pauses an episode calls `flush` first, and whoever has a moment may.
+    clock that `step` is given; call `flush` before a pause.
 
     Args:
         path: The segment to write.
@@ -90,7 +90,7 @@ class Recorder:
         num_steps: Steps made before this recorder takes over.
 
     Attributes:
-        oldest_us: What `step`'s clock said at the oldest step not written yet; None when all are.
+        oldest_us: Time on `step`'s clock of the oldest step not written yet; None when all are.
         collection: The statistics of the episode, which `RecordedEpisode` feeds.
         snapshots_at: One of the steps with a snapshot, which come every `env.snapshot_steps`.
     """
@@ -125,7 +125,7 @@ class Recorder:
         """Open the journal and record the first observations, by seat; they reach the disk at once.
 
         Raises:
-            RecordingError: If the view does not fit the frame policy, or the file cannot be written.
+            RecordingError: If the view does not fit the frame storage, or the file cannot be written.
         """
         if self._writer is not None:
             raise RecordingError(f"episode {self.episode_id} has been started already")
@@ -178,18 +178,18 @@ class Recorder:
         """Record one step and the view it led to.
 
         Args:
-            actions: What `env.step` was given, by seat.
-            result: What it returned: observations and rewards by seat, terminated, truncated, info.
-            owners: Seat -> name of who held it; who sat there at the start where not given.
-            labels: Seat -> what its expert would have done, for each seat of `Header.experts`.
+            actions: As given to `env.step`, by seat.
+            result: As returned by it: observations and rewards by seat, terminated, truncated, info.
+            owners: Seat -> name of its owner; the first owner where not given.
+            labels: Seat -> action of its expert, for each seat of `Header.experts`.
             timing: Seat -> the player's input in force.
-            painted: Seat -> what the browser of its player says it has painted, where it draws the world itself.
+            painted: Seat -> the last picture that its player's browser has painted, where it draws the world itself.
             options: Seat -> JSON of what its player has set on their page, from this step on.
             clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
             is_seen: Whether there is a picture of the view; without one there is no hash of it. False needs frames `replay`.
         Raises:
-            RecordingError: If the journal cannot be written, or an action or the observation cannot be kept as it is. What came
-                before is kept.
+            RecordingError: If the journal cannot be written, or an action or the observation cannot be kept as it is. Steps
+                before it are kept.
         """
         observations, earned, terminated, truncated, info = result
         observation, seats = self._held(observations), self._seats
@@ -220,7 +220,6 @@ class Recorder:
         return tuple(part for seat in self._seats for part in painted.get(seat) or _NOT_PAINTED)
 
     def _add(self, actions, rewards, terminated, truncated, owners, inputs, clock_us, observation, info, *, is_seen) -> None:
-        """Keep one row until the next flush."""
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; call recorder.start after env.reset")
         env, num_steps = self._env, self.num_steps
@@ -254,7 +253,6 @@ class Recorder:
         self._rows.append(row)
 
     def _add_picture(self, pixels: np.ndarray, palette: np.ndarray | None) -> None:
-        """Keep what has changed in the picture."""
         changes = self._changes
         assert changes is not None
         if palette is not self._palette and not np.array_equal(palette, self._palette):  # type: ignore[arg-type]
@@ -268,11 +266,11 @@ class Recorder:
         self._last_change = pixels, change
 
     def change_of(self, pixels: np.ndarray) -> Change | None:
-        """Where the picture of the last step differs from that of the step before; None if these pixels are not of it."""
+        """Difference of the last step's picture from the one before; None if these pixels are not the last step's."""
         return self._last_change[1] if self._last_change is not None and self._last_change[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
-        """What is kept of an info; the log names once what is not, where the environment did not choose itself."""
+        """The recorded part of an info; the log names once what is left out, where the environment did not choose itself."""
         # Most steps repeat the last one's info: where it holds the same objects, and those cannot change, its text is at hand.
         if type(info) is dict:
             held = *info, *info.values()
@@ -294,7 +292,7 @@ class Recorder:
         return self._info_text
 
     def flush(self) -> None:
-        """Write what is waiting, so that it survives the end of this process."""
+        """Write all waiting steps, so that they survive the end of this process."""
         if not self._rows or self._writer is None:
             return
         rows, self._rows = self._rows, []
@@ -314,17 +312,16 @@ class Recorder:
         return pa.RecordBatch.from_arrays(arrays, schema=self._writer.schema)
 
     def _space_of(self, column: str) -> gymnasium.Space | None:
-        """Of the values of a column, where it holds values of a space."""
         kind, _, seat = column.partition(".")
         if kind in ("action", "label"):
             return self._header.action_spaces[seat]
         return self._header.observation_space if column == "observation" else None
 
     def finish(self, outcome: str) -> Path:
-        """Write the end marker, with what the world's outcome check says; hand the path to `Archive.seal`.
+        """Write the end marker, with the world's outcome check; hand the path to `Archive.seal`.
 
         Args:
-            outcome: Why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
+            outcome: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
         Raises:
             RecordingError: If it has not been started, or the disk is full.
         """
@@ -337,7 +334,7 @@ class Recorder:
         return self.path
 
     def _checked(self) -> dict[str, bool | int | float | str]:
-        """A recording is worth more than what can be said about it: a rule that fails says nothing."""
+        """The outcome check; empty if it fails, because a recording is worth more than what can be said about it."""
         try:
             answers = recordable(self._env.outcome_check())
             return {name: value for name, value in answers.items() if value is not None and not isinstance(value, list)}
@@ -346,7 +343,6 @@ class Recorder:
             return {}
 
     def abandon(self) -> None:
-        """Close the file without an end marker or another write, as a crash would."""
         self._rows.clear()
         if self._writer is not None:
             self._writer.close()
@@ -367,7 +363,7 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
 
 @lru_cache(1024, typed=True)
 def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
-    """The same value so often: names, ends and whatever is missing are the same in batch after batch."""
+    """The same value so often: names, ends and missing values are the same in batch after batch."""
     return pa.nulls(number, kind) if value is None else pa.repeat(pa.scalar(value, kind), number)
 
 
@@ -381,7 +377,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def info_text(kept: dict[str, Any]) -> str:
-    """What `PlayableEnv.info_to_record` kept, as JSON text; what JSON lacks is treated as `envs.info` says."""
+    """Result of `PlayableEnv.info_to_record`, as JSON text; what JSON lacks is treated as `envs.info` says."""
     try:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):
@@ -389,7 +385,6 @@ def info_text(kept: dict[str, Any]) -> str:
 
 
 def _jpeg(rgb: np.ndarray) -> bytes:
-    """One picture for the journal of a world whose frames cannot be rebuilt."""
     import simplejpeg
 
     return simplejpeg.encode_jpeg(rgb, quality=JPEG_QUALITY, colorsubsampling="444")

@@ -16,10 +16,10 @@ from gymnasium.envs.registration import EnvSpec
 from interplay.envs.base import PlayableEnv, SingleAgentEnv
 from interplay.record.archive import Archive, open
 from interplay.record.errors import RecordingError
+from interplay.record.format.spaces import arrow_type, held
 from interplay.record.gymnasium_task import is_of, task_of_spec, why_not_replayed
 from interplay.record.recorder import BATCH_US, Recorder
-from interplay.record.sealed import Episode
-from interplay.record.spaces import arrow_type, held
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.tasks import Task
 
@@ -28,10 +28,10 @@ class Recording(gymnasium.Wrapper):
     """Records every episode of a Gymnasium environment while you reset and step it as usual.
 
     An episode begins with the first step after `reset`, is a journal while it runs, and is sealed when it terminates or is
-    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; what a killed process leaves is
+    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; the journal of a killed process is
     sealed by `interplay episodes repair`. `reset` without a seed draws one, so that each episode can be played again.
 
-    Kept are actions, rewards, ends, infos and observations. Of an environment that can be made again by its registered id,
+    Actions, rewards, ends, infos and observations are kept. Of an environment that can be made again by its registered id,
     pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
     Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video if it is made with
     `render_mode="rgb_array"`; without, there are observations only, and a grey picture. `interplay episodes verify` then proves
@@ -40,17 +40,15 @@ class Recording(gymnasium.Wrapper):
     Args:
         env: An environment for one agent, with actions and observations of the kinds that `docs/episode-format.md` lists.
         data: The data folder, or its archive. An archive stays open when the recording is closed.
-        actor: Name of who acts.
         actor_kind: `agent`, `human` or `model`.
         task: A task of this environment, or a name for a new one, `suite/name`; `gymnasium/<id>` where not given. An
             environment of `interplay.envs.make` has its own.
-        deterministic: Whether seed and actions decide everything; where not given, what the environment's registration says.
+        deterministic: Whether seed and actions decide everything; where not given, the environment's registration decides.
             `interplay episodes verify` proves it.
-        rng: Draws the seeds that are not given; a seed that is given seeds it anew, as Gymnasium's own generator.
-        clock: Seconds; says when the journal is written.
+        rng: Draws the seeds that are not given; a seed that is given seeds it again, as Gymnasium's own generator.
+        clock: Seconds; decides when the journal is written.
 
     Attributes:
-        task: The task of its episodes.
         episode: The episode sealed last; None before the first.
 
     Raises:
@@ -155,7 +153,7 @@ class Recording(gymnasium.Wrapper):
         return observations[self._seat], rewards[self._seat], terminated, truncated, info  # type: ignore[index]
 
     def close(self) -> None:
-        """Keep what runs as truncated, and close the environment. A second call does nothing."""
+        """Keep a running episode as truncated, and close the environment. A second call does nothing."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -168,7 +166,7 @@ class Recording(gymnasium.Wrapper):
             super().close()
 
     def _begin(self, played: RecordedEpisode) -> Recorder:
-        """Open the journal: an episode of no step is none."""
+        """Open the journal, at the first step: without a step there is no episode."""
         seed, observations, info = self._first
         recorder = self._archive.recorder(self.task, self._world, seed=seed, actor=self._actor, actor_kind=self._actor_kind)
         recorder.start(observations, info)
@@ -177,14 +175,12 @@ class Recording(gymnasium.Wrapper):
         return recorder
 
     def _finish(self, outcome: str) -> None:
-        """Seal the episode that runs, if one does."""
         if self._played is None or self._played.recorder is None:
             return
         recorder, self._played.recorder = self._played.recorder, None
         self.episode = self._archive.seal(recorder.finish(outcome))
 
     def _action(self, action: Any) -> Any:
-        """The action as it is recorded and given to the environment."""
         kept = held(self._space, action)
         if not self._space.contains(kept):
             raise RecordingError(f"the action {action!r} is not in {self._space}; nothing was done or recorded")
@@ -196,7 +192,7 @@ class Recording(gymnasium.Wrapper):
 
 
 def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | None) -> tuple[PlayableEnv, int | None]:
-    """What is stepped and recorded, and where it is cut off before its task says so.
+    """The world to step and record, and a step limit below that of its task.
 
     Raises:
         RecordingError: If it cannot be recorded.

@@ -1,4 +1,4 @@
-"""Play recorded actions again: to prove a recording exact, or to go on where a dead worker stopped."""
+"""Play recorded actions again: to prove a recording exact, or to continue where a worker died."""
 
 from __future__ import annotations
 
@@ -12,31 +12,32 @@ import pyarrow as pa
 
 from interplay.envs import make
 from interplay.envs.base import PlayableEnv
-from interplay.record import journal, spaces
+from interplay.record import journal
 from interplay.record.errors import RecordingError
+from interplay.record.format import spaces
+from interplay.record.format.schema import frame_hash
+from interplay.record.format.spaces import plain_action
 from interplay.record.journal import Journal
 from interplay.record.recorder import Recorder
-from interplay.record.rewards import total_of
-from interplay.record.schema import frame_hash
-from interplay.record.spaces import plain_action
+from interplay.record.sealed.seal import total_of
 from interplay.record.stepper import RecordedEpisode
 
 if TYPE_CHECKING:
     from interplay.record.archive import Archive
-    from interplay.record.sealed import Episode
+    from interplay.record.sealed.episode import Episode
 
 
 @dataclass(frozen=True)
 class ResumedState:
-    """Where a resumed episode stands.
+    """State of a resumed episode.
 
     Attributes:
         num_steps: Steps made so far.
-        total_rewards: Seat -> sum of its finite rewards, whoever held it.
-        own: Seat -> steps made and finite rewards earned by who sat there at the start.
-        is_own: Seat -> whether they acted last.
+        total_rewards: Seat -> sum of its finite rewards, of all owners.
+        own: Seat -> steps made and finite rewards earned by its first owner.
+        is_own: Seat -> whether the first owner acted last.
         terminated, truncated: Of the last step; when set there is nothing left to play.
-        info: What was recorded of the last info.
+        info: As recorded at the last step.
         clock_us: Time of the last step on the recorder's clock; 0 before the first.
     """
 
@@ -51,7 +52,6 @@ class ResumedState:
 
     @property
     def total_reward(self) -> float:
-        """Of the first seat."""
         return next(iter(self.total_rewards.values()))
 
 
@@ -64,11 +64,6 @@ class Resumed(NamedTuple):
 
 
 def play_again(episode: Episode) -> float:
-    """Play the recorded actions in a fresh environment.
-
-    Returns:
-        The sum of the first seat's rewards that are finite.
-    """
     env = make(episode.task)
     try:
         again = RecordedEpisode(env)
@@ -102,7 +97,6 @@ def resume(archive: Archive, episode_id: str) -> Resumed:
 
 
 def _resumable(record: Journal, episode_id: str) -> pa.Table:
-    """The rows of a journal that can be gone on with."""
     table = record.table()
     if table.num_rows == 0:
         raise RecordingError(f"the journal of episode {episode_id} holds no observation; start the episode anew")
@@ -115,7 +109,6 @@ def _resumable(record: Journal, episode_id: str) -> pa.Table:
 
 
 def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableEnv) -> Resumed:
-    """Bring a fresh world to the journal's last step."""
     header = record.header
     episode_id = header.episode
     num_steps = table.num_rows - 1

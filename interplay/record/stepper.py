@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 from interplay.envs.base import PlayableEnv
 from interplay.envs.info import SeatEnd, seat_end
 from interplay.record.errors import RecordingError
+from interplay.record.format.schema import InputTiming, PaintedPicture
 from interplay.record.recorder import Recorder
-from interplay.record.schema import InputTiming, PaintedPicture
 from interplay.statistics import Collection
 
 MAX_SEED = 2**63 - 1
@@ -21,12 +21,11 @@ MAX_SEED = 2**63 - 1
 
 
 class Step(NamedTuple):
-    """What one step gave.
+    """Result of one step.
 
     Attributes:
         observations: Seat -> observation; None of a step nobody saw.
         rewards: Seat -> reward by the task's rule (`Task.reward`).
-        terminated: Whether the world ended the episode.
         truncated: Whether it was cut off, by the world or by the step limit.
         info: As the environment gave it.
     """
@@ -38,7 +37,7 @@ class Step(NamedTuple):
     info: dict[str, Any]
 
     def end_of(self, seat: str) -> SeatEnd:
-        """How the game of one seat has ended; some worlds let others play on."""
+        """How the game of one seat has ended; some worlds let others continue."""
         return seat_end(seat, self.info, seats=self.rewards, terminated=self.terminated, truncated=self.truncated)
 
 
@@ -50,12 +49,10 @@ class RecordedEpisode:
         recorder: Keeps every step; None where nothing is kept. A recorder that was started elsewhere may be set later, before
             the first step.
         max_steps: Cut the episode off earlier than its task does.
-        num_steps: Steps made before, where an episode goes on.
+        num_steps: Steps made before, where an episode continues.
         collection: Statistics to feed; those of the recorder where there is one.
 
     Attributes:
-        seats: The places in the world.
-        num_steps: Steps made.
         max_steps: The step limit: the step that reaches it is truncated, unless it terminated.
         outcome: `terminated` or `time_limit` once it has ended by itself; None before.
     """
@@ -84,11 +81,7 @@ class RecordedEpisode:
         self._frame_rate_hz = task.frame_rate_hz
 
     def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Reset the world and record what it shows; returns what `env.reset` gave.
-
-        Raises:
-            RecordingError: If the recording cannot begin, or the seed is none that a catalogue can hold.
-        """
+        """Reset the world and record its first observation; returns the result of `env.reset`."""
         if seed > MAX_SEED:
             raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
         observations, info = self.env.reset(seed=seed, options=options)
@@ -116,11 +109,8 @@ class RecordedEpisode:
 
         Args:
             joint_action: Seat -> action.
-            owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
-            labels: Seat -> what its expert would have done, where the recording has experts.
-            timing: Seat -> the player's input in force.
-            painted: Seat -> what the browser of its player has painted.
-            options: Seat -> JSON of what its player has set on their page, from this step on.
+            owners: Seat -> name of its owner; seats without one belong to their first owner.
+            labels, timing, painted, options: As `Recorder.step`.
             clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
             is_seen: Whether anybody looks at the picture. If not, the step has no observation and its recording no hash of the
                 picture. For worlds that observe their view and whose frames are drawn again (`replay`) only.

@@ -1,4 +1,4 @@
-"""`Summary`: what a data folder holds, in numbers: hours by day, the quality of people's games, and what a query gives."""
+"""`Summary`: a data folder in numbers: hours by day, the quality of people's games, and the episodes of a query."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.record.archive import Archive, conditions
-from interplay.record.verify import Verdict
+from interplay.record.verification.verify import Verdict
 from interplay.store import EpisodeRow, EpisodeVerdict
 from interplay.store import summary as store
 from interplay.store.episodes import EpisodeQuery, find_episodes
@@ -21,7 +21,7 @@ _FENCE = 1.5
 
 @dataclass(frozen=True)
 class Outlier:
-    """An episode far outside of what is usual in its task."""
+    """An episode far outside of the usual values of its task."""
 
     measure: str
     task: str
@@ -52,7 +52,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Found:
-    """What a query gives.
+    """Result of a query.
 
     Attributes:
         rows: One page of it, newest first.
@@ -74,12 +74,10 @@ class Summary:
         self._archive = archive
 
     def hours(self, study: str | None = None) -> list[Hours]:
-        """Hours of game by day (UTC), task and channel; of one study alone, if named."""
         with self._archive.database.read() as session:
             return store.hours_by_day(session, study=study)
 
     def quality(self, study: str | None = None) -> Quality:
-        """Of people's games, or of those that a study gave."""
         with self._archive.database.read() as session:
             measures = store.measures(session, study=study)
             extremes = store.extremes(session, study=study)
@@ -96,13 +94,7 @@ class Summary:
         return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
 
     def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
-        """What a query gives, with one page of it.
-
-        Args:
-            where: Conditions, as `Archive.episodes` takes them.
-        Raises:
-            RecordingError, NotFoundError: As `Archive.episodes`.
-        """
+        """Result of a query with conditions as of `Archive.episodes`, with one page of it."""
         with self._archive.database.read() as session:
             wanted = EpisodeQuery(task=task, where=conditions(session, where), newest_first=True)
             page = EpisodeQuery(task=task, where=wanted.where, newest_first=True, limit=limit, offset=offset)
@@ -117,7 +109,6 @@ class Summary:
             )
 
     def note(self, verdicts: Sequence[Verdict]) -> None:
-        """Write down what verifying episodes has shown."""
         now = datetime.now(UTC)
         rows = [
             EpisodeVerdict(
@@ -133,7 +124,7 @@ class Summary:
 
 
 def how_far(value: float, spread: Spread, *, low: bool = False) -> float:
-    """How far a value lies above the middle half of a spread (with `low` below it), in lengths of the middle half.
+    """Distance of a value above the middle half of a spread (with `low` below it), in lengths of the middle half.
 
     >>> how_far(80.0, Spread(9, 30, 40, 50, 60, 90)), how_far(0.0, Spread(9, 30, 40, 50, 60, 90), low=True)
     (1.0, 2.0)

@@ -1,4 +1,5 @@
-"""One engine for SQLite and PostgreSQL, one way to open a transaction, migrations applied when a database opens."""
+"""One engine for SQLite and PostgreSQL, one way to open a transaction, migrations applied when a database opens, and for a new
+one its tables, views, and the triggers that keep what was said and paid as it was."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
-from interplay.store import schema
+from interplay.store.models import Base
 
 log = logging.getLogger("interplay.store")
 
@@ -39,7 +40,7 @@ class StoreError(InterplayError):
 
 
 class AddressError(StoreError, MisuseError):
-    """No address of a database."""
+    """An invalid address of a database."""
 
 
 def check_place(place: str) -> None:
@@ -58,11 +59,7 @@ def check_place(place: str) -> None:
 
 
 class Database:
-    """Sessions over one database; safe to share between threads.
-
-    Args:
-        engine: Made by `Database.open`.
-    """
+    """Sessions over one database; safe to share between threads."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -74,7 +71,7 @@ class Database:
 
     @property
     def address(self) -> str:
-        """Where it is, password included: for processes that open it too."""
+        """Its address, password included: for processes that open it too."""
         return self.engine.url.render_as_string(hide_password=False)
 
     @classmethod
@@ -196,7 +193,6 @@ def _sqlite_begin(connection) -> None:
 
 
 def _migrate(engine: Engine) -> None:
-    """Make the tables of a new database, or bring the schema to the newest revision; does nothing when it is there."""
     with engine.connect() as connection:
         if _revision(connection) == _revisions()[-1]:
             return
@@ -214,7 +210,7 @@ def _migrate(engine: Engine) -> None:
         config.attributes["connection"] = connection
         revision = _revision(connection)
         if revision is None:
-            schema.create(connection)
+            _create_tables(connection)
             command.stamp(config, "head")
         elif revision in _revisions():
             command.upgrade(config, "head")
@@ -240,3 +236,70 @@ def _revision(connection: Connection) -> str | None:
 def _revisions() -> list[str]:
     """The numbers that the names of the migrations begin with, from the first to the newest."""
     return sorted(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+_KEYS = {
+    "answers": ["sequence = NEW.sequence", "match_id = NEW.match_id"],
+    "retractions": ["sequence = NEW.sequence"],
+    "pay_events": ["id = NEW.id"],
+    "hit_events": ["id = NEW.id"],
+    "problems": ["id = NEW.id"],
+    "bans": ["id = NEW.id"],
+    # The second: a judge has one open match, and REPLACE would remove the one that is there.
+    "matches": [
+        "id = NEW.id",
+        "judge = NEW.judge AND coalesce(answered_at, released_at, NEW.answered_at, NEW.released_at) IS NULL",
+    ],
+}
+"""Table -> how a row that INSERT OR REPLACE would remove is found. SQLite fires no DELETE trigger for it by default."""
+_MAY_CHANGE = {"bans": {"lifted_at"}, "matches": {"answered_at", "seen_at", "released_at", "draft"}}
+"""Table -> columns that may change; nothing of the other tables does."""
+_ONCE = {"bans": "lifted_at", "matches": "answered_at"}
+"""Table -> the time that is filled in once and then stays."""
+
+
+def _create_tables(connection: Connection) -> None:
+    Base.metadata.create_all(connection, checkfirst=False)
+    is_sqlite = connection.dialect.name == "sqlite"
+    for table in _KEYS:
+        for statement in (_sqlite_triggers if is_sqlite else _postgresql_triggers)(table):
+            connection.execute(text(statement))
+    for statement in Path(__file__).with_name("views.sql").read_text("utf-8").split(";\n"):
+        if statement.strip():
+            connection.execute(text(statement))
+
+
+def _why(table: str) -> str:
+    return f"{table} are kept as they were made" if table in _MAY_CHANGE else f"{table} are only ever added"
+
+
+def _is_forbidden(table: str, differs: str) -> str:
+    if table not in _MAY_CHANGE:
+        return ""
+    frozen = [column.name for column in Base.metadata.tables[table].columns if column.name not in _MAY_CHANGE[table]]
+    changed = [f"OLD.{name} {differs} NEW.{name}" for name in frozen]
+    once = _ONCE[table]
+    return f" WHEN ({' OR '.join(changed)} OR (OLD.{once} IS NOT NULL AND OLD.{once} {differs} NEW.{once}))"
+
+
+def _sqlite_triggers(table: str) -> list[str]:
+    there = " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE {key})" for key in _KEYS[table])
+    when = {"insert": f" WHEN {there}", "delete": "", "update": _is_forbidden(table, "IS NOT")}
+    return [
+        f"CREATE TRIGGER {table}_are_kept_{change} BEFORE {change} ON {table}{condition} "
+        f"BEGIN SELECT RAISE(ABORT, '{_why(table)}'); END"
+        for change, condition in when.items()
+    ]
+
+
+def _postgresql_triggers(table: str) -> list[str]:
+    each = {"update": f"ROW{_is_forbidden(table, 'IS DISTINCT FROM')}", "delete": "ROW", "truncate": "STATEMENT"}
+    return [
+        f"CREATE FUNCTION {table}_are_kept() RETURNS trigger LANGUAGE plpgsql AS "
+        f"$$ BEGIN RAISE EXCEPTION '{_why(table)}'; END $$",
+        *(
+            f"CREATE TRIGGER {table}_are_kept_{change} BEFORE {change} ON {table} FOR EACH {of} "
+            f"EXECUTE FUNCTION {table}_are_kept()"
+            for change, of in each.items()
+        ),
+    ]

@@ -1,7 +1,7 @@
 """Entrants, who are ranked: agents, people, uploads, published agents; a row is one entrant in one task.
 
-They are proposed, approved or declined, withdrawn and back. An agent's own episodes carry its name; episodes of people, or a
-choice of an agent's, are entered one by one, of people only with their agreement.
+They are proposed, approved or declined, withdrawn and restored. An agent's own episodes carry its name; episodes of people,
+or a choice of an agent's, are entered one by one, of people only with their agreement.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class EntrantError(InterplayError):
 
 
 def state(entrant: Entrant) -> EntrantState:
-    """Where an entrant stands in one task; only `approved` ones are shown to judges."""
+    """State of an entrant in one task; only `approved` ones are shown to judges."""
     if entrant.withdrawn_at is not None:
         return "withdrawn"
     if entrant.approved_at is not None:
@@ -54,11 +54,11 @@ def admit(
     """Let an entrant be judged in one task at once; one that was withdrawn comes back with its history.
 
     Args:
-        name: What the leaderboard calls it; an agent's episodes carry it as `actor`.
-        kind: `agent`, `human` or `model`, or any finer word for what it is (such as `scripted` or `bc`).
+        name: Its name on the leaderboard; an agent's episodes carry it as `actor`.
+        kind: `agent`, `human` or `model`, or any finer word (such as `scripted` or `bc`).
         description: Kept as it was where empty.
-        origin: Where its episodes come from; one that is there keeps its own.
-        participant_id: Of a `person`, who.
+        origin: Source of its episodes; an existing entrant keeps its own.
+        participant_id: Of a `person`.
     Raises:
         EntrantError: If the name is an agent's and people are to be entered, or the other way round.
     """
@@ -73,11 +73,7 @@ def admit(
 
 
 def check_name(session: Session, name: str, origin: Origin) -> None:
-    """Refuse a name under which people would be taken for an agent, or an agent for people.
-
-    Raises:
-        EntrantError: If an entrant of the other sort has it, in any task.
-    """
+    """Refuse a name under which people would be taken for an agent, or an agent for people, in any task."""
     of_people = origin in _OF_PEOPLE
     origins = session.scalars(select(Entrant.origin).where(Entrant.name == name).distinct())
     if any((known in _OF_PEOPLE) != of_people for known in origins):
@@ -88,10 +84,10 @@ def check_name(session: Session, name: str, origin: Origin) -> None:
 def propose(
     session: Session, *, name: str, task: str, kind: str, description: str, proposed_by: str | None, now: datetime
 ) -> Entrant:
-    """Enter an agent that waits for a moderator; one that is there already keeps its state and takes the new description.
+    """Enter an agent that waits for a moderator; an existing one keeps its state and proposer, and takes the description.
 
     Args:
-        proposed_by: Name of the API token; None for the operator. An agent that is there already stays with its proposer.
+        proposed_by: Name of the API token; None for the operator.
     """
     lock(session)
     agent = _one(session, name, task) or _new(session, name, task, kind, now, proposed_by, origin="upload")
@@ -101,7 +97,7 @@ def propose(
 
 
 def is_name_taken(session: Session, name: str) -> bool:
-    """Whether an agent or an episode carries this name, whatever its capitals.
+    """Whether an agent or an episode carries this name, in any case of its letters.
 
     Episodes count, because anybody who claims the name of a player in any seat would bring them before judges.
     """
@@ -123,7 +119,7 @@ def approve(session: Session, *, name: str, now: datetime, task: str | None = No
 
 
 def decline(session: Session, *, name: str, reason: str, now: datetime, task: str | None = None) -> int:
-    """Refuse an agent that waits, in one task or all; returns in how many. What it brought is kept."""
+    """Refuse an agent that waits, in one task or all; returns in how many. Its episodes are kept."""
     waiting = update(Entrant).where(Entrant.name == name, Entrant.approved_at.is_(None), Entrant.declined_at.is_(None))
     return _change(session, waiting, task, declined_at=now, declined_because=reason)
 
@@ -135,7 +131,6 @@ def withdraw(session: Session, *, name: str, now: datetime, task: str | None = N
 
 
 def restore(session: Session, *, name: str, task: str | None = None) -> int:
-    """Undo a withdrawal, in one task or all: the agent is what it was before. Returns in how many tasks it is back."""
     withdrawn = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_not(None))
     return _change(session, withdrawn, task, withdrawn_at=None)
 
@@ -149,7 +144,7 @@ def entrants(session: Session, task: str | None = None, *, name: str | None = No
 
 
 def episodes_of(session: Session, name: str, task: str) -> Sequence[EpisodeRow]:
-    """What an entrant brought in one task, by seed, statistics not loaded; without what a fault cut short."""
+    """Episodes of an entrant in one task, by seed, statistics not loaded; without those that a fault cut short."""
     ids = brought([EpisodeRow.id], Entrant.name == name, Entrant.task == task, EpisodeRow.outcome != "interrupted")
     query = select(EpisodeRow).where(EpisodeRow.id.in_(ids))
     return session.scalars(query.order_by(EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id)).all()
@@ -167,8 +162,8 @@ def not_comparable(row: EpisodeRow, held_out: Collection[int], *, agreed: bool) 
     """Why an episode cannot be entered, in words for a list; empty if it can.
 
     Args:
-        held_out: Of the version of the task it was recorded under.
-        agreed: Whether everybody who played in it agreed; asked of people only.
+        held_out: Seeds of the version of the task it was recorded under.
+        agreed: Whether all its people agreed.
     """
     if row.seed not in held_out:
         return "not on a held-out seed"
@@ -180,7 +175,6 @@ def not_comparable(row: EpisodeRow, held_out: Collection[int], *, agreed: bool) 
 
 
 def has_people(row: EpisodeRow) -> bool:
-    """Whether a person held a seat."""
     return any(seat.actor_kind == "human" for seat in row.seats)
 
 
@@ -192,19 +186,17 @@ class SeatOfEpisode(NamedTuple):
 
 
 def seats_of_people(row: EpisodeRow, participant_id: int | None = None) -> list[SeatOfEpisode]:
-    """Seats of an episode that a person held, or one person, and nobody else."""
     held = [one for one in _alone(row) if one.actor_kind == "human" and participant_id in (None, one.participant_id)]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
 
 def _alone(row: EpisodeRow) -> list[EpisodeSeat]:
-    """Who held a seat from the first step to the last: what others did there is nobody's game."""
+    """Owners of a seat from the first step to the last: a shared seat is nobody's game."""
     shared = Counter(one.seat for one in row.seats if one.num_steps > 0)
     return [one for one in row.seats if shared[one.seat] <= 1 and (one.num_steps > 0 or not shared[one.seat])]
 
 
 def seats_of_agent(row: EpisodeRow, name: str) -> list[SeatOfEpisode]:
-    """Seats of an episode that an agent held, and nobody else."""
     held = [one for one in _alone(row) if one.actor_kind != "human" and one.actor == name]
     return [SeatOfEpisode(row.id, seat) for seat in dict.fromkeys(one.seat for one in held)]
 
@@ -221,10 +213,10 @@ def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], no
 
 def agree(session: Session, *, episode_id: str, participant_id: int, agreed: bool, now: datetime) -> bool:
     """Keep what a person said to being compared, and enter the game into `people` once all its players agreed. A no takes the
-    game from the judges who have it before them; an answer they give nevertheless is kept.
+    game from the judges who have it open; an answer they give nevertheless is kept.
 
     Returns:
-        Whether the game may be shown to judges now. What was answered about it before stays, whatever is said later.
+        Whether the game may be shown to judges now. Earlier answers about it stay.
     """
     lock(session)  # or two who agree at once would each miss the other's yes
     said = JudgingAgreement(episode_id=episode_id, participant_id=participant_id, agreed=agreed, created_at=now)
@@ -236,7 +228,6 @@ def agree(session: Session, *, episode_id: str, participant_id: int, agreed: boo
 
 
 def agreements(session: Session, episode_id: str) -> dict[int, bool]:
-    """Participant -> what they last said about a game."""
     query = select(JudgingAgreement.participant_id, JudgingAgreement.agreed).where(JudgingAgreement.episode_id == episode_id)
     return {participant: agreed for participant, agreed in session.execute(query)}
 
@@ -302,7 +293,7 @@ def _change(session: Session, statement: Update, task: str | None, **values: Any
 
 
 class Brought(NamedTuple):
-    """An episode of an entrant: on which seed, where its file is if there is one, and the seats that the entrant held."""
+    """An episode of an entrant: its seed, its file if there is one, and the seats that the entrant held."""
 
     seed: int
     episode: str
@@ -311,7 +302,7 @@ class Brought(NamedTuple):
 
 
 def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
-    """Entrant and task -> what it brought, by seed; without what a fault cut short. One query, however many entrants."""
+    """Entrant and task -> its episodes, by seed; without those that a fault cut short. One query, however many entrants."""
     columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
     query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
     seats: dict[tuple[Any, ...], list[str]] = {}

@@ -78,14 +78,14 @@ class Condition:
 
 @dataclass(frozen=True)
 class EpisodeQuery:
-    """Which episodes to list; everything given must hold.
+    """Conditions on episodes; everything given must hold.
 
     With `released`, only those whose people agreed to a release, whatever else is asked for: the one rule is the view
     `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
     `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
     video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
-    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released; of studies in
-    `not_of`, none that was played in them.
+    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released; episodes
+    played in studies of `not_of` are left out.
     """
 
     ids: Collection[str] | None = None
@@ -171,7 +171,6 @@ def _waits() -> ColumnElement[bool]:
 
 
 def _matching(statement: _Select, query: EpisodeQuery) -> _Select:
-    """A statement over episodes, kept to those a query asks for; order, limit and offset are left to it."""
     if query.released:
         statement = statement.where(EpisodeRow.id.not_in(select(WITHHELD.c.episode_id)))
     if query.ids is not None:
@@ -241,19 +240,17 @@ def statistic_names(session: Session) -> list[str]:
 
 
 def seat_names(session: Session) -> list[str]:
-    """What conditions may ask of seats: `seat.actor`, `seat.left.actor`, ..."""
     seats = ["", *(f"{seat}." for seat in session.scalars(select(EpisodeSeat.seat).distinct()))]
     statistics = session.scalars(select(SeatStatistic.name).distinct())
     return [f"{SEAT}{seat}{name}" for name in (*SEAT_NUMBERS, *SEAT_TEXTS, *statistics) for seat in seats]
 
 
 def task_ids(session: Session) -> list[str]:
-    """Ids of the tasks that something was recorded or judged under."""
     return list(session.scalars(select(TaskRow.task).distinct().order_by(TaskRow.task)))
 
 
 def statistic_values(session: Session, name: str, task: str | None = None) -> dict[str, float]:
-    """A statistic that is a number, of every episode of a task (or all) that has it: episode id -> value."""
+    """Episode id -> a numeric statistic, of every episode of a task (or all) that has it."""
     query = select(EpisodeStatistic.episode_id, EpisodeStatistic.number).where(
         EpisodeStatistic.name == name, EpisodeStatistic.number.is_not(None)
     )
@@ -263,7 +260,7 @@ def statistic_values(session: Session, name: str, task: str | None = None) -> di
 
 
 def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
-    """Add an episode to the catalogue, or replace what it said about it; its task version is kept once.
+    """Add an episode to the catalogue, or replace its entry; its task version is kept once.
 
     A participant this database does not know (the file came from elsewhere, or the database was lost) is left out.
     """
@@ -299,10 +296,10 @@ def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[
 def statistics_of_sitting(
     session: Session, *, task: str, participant_id: int, before: datetime, gap: timedelta
 ) -> list[list[SeatStatistic]]:
-    """For each of the games of a task that a participant has played in one sitting, the newest first, what they did in it.
+    """Statistics of a participant in each game of one sitting of a task, the newest game first.
 
     Args:
-        before: When the sitting continues.
+        before: Time at which the sitting continues.
         gap: A longer time between the end of a game and the next one ends a sitting.
     """
     played = (
@@ -334,11 +331,7 @@ def count_by_task(session: Session, query: EpisodeQuery) -> dict[str, int]:
 
 
 def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
-    """Names of everyone but people who sat in a seat.
-
-    Args:
-        with_waiting: Also of agents whose every episode waits for a moderator.
-    """
+    """Names of everyone but people who sat in a seat; with `with_waiting` also of agents that all wait for a moderator."""
     query = select(EpisodeSeat.actor).distinct().join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
     query = query.where(EpisodeSeat.actor_kind != "human")
     return sorted(session.scalars(query if with_waiting else query.where(~_waits())))

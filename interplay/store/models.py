@@ -28,7 +28,6 @@ class UTCDateTime(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Refuse naive times: they are a bug waiting for another time zone."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -36,7 +35,6 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Always UTC: SQLite drops the zone, PostgreSQL answers in the connection's."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -72,7 +70,7 @@ class TaskRow(Base):
 class Participant(Base):
     """A person who played or judged; `key` is the random value of their cookie.
 
-    Who came through a recruiting channel is the same person whenever they come again: `worker` is what the channel calls them.
+    A person who comes through a recruiting channel is the same participant each time: `worker` is the channel's name for them.
     """
 
     __tablename__ = "participants"
@@ -86,10 +84,8 @@ class Participant(Base):
 
 
 class ClassRow(Base):
-    """A class: people who play together for an hour, without accounts. Its pupils are participants of the channel `class`.
-
-    What a pupil is called stands in `Participant.worker` as `CODE/nickname`, and after a while as `CODE/#number`.
-    """
+    """A class: people who play together for an hour, without accounts. Its pupils are participants of the channel `class`, and
+    `Participant.worker` has their names as `CODE/nickname`, and after a while as `CODE/#number`."""
 
     __tablename__ = "classes"
     code: Mapped[str] = mapped_column(primary_key=True)
@@ -124,7 +120,7 @@ class RaffleEntry(Base):
 
 
 class FeedbackRow(Base):
-    """What somebody wrote about a page or a game: a problem, an idea. Append-only."""
+    """Words of somebody about a page or a game: a problem, an idea. Append-only."""
 
     __tablename__ = "feedback"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -201,7 +197,7 @@ class Enrolment(Base):
 
 
 class ReleaseChoice(Base):
-    """What was written down about the release of games in data sets; the newest row counts. Append-only by habit.
+    """A choice about the release of games in data sets; the newest row counts. Append-only by habit.
 
     Of a participant: what they asked for, of all their games; of a pupil, what they said on joining their class.
     Of nobody: of everybody's open play, in no study.
@@ -247,7 +243,7 @@ class QuizAttempt(Base):
 
 
 class VisitAnswer(Base):
-    """What somebody answered about a partner, or about two of them, in a visit of a study of play. Append-only by habit."""
+    """An answer about a partner, or about two of them, in a visit of a study of play. Append-only by habit."""
 
     __tablename__ = "visit_answers"
     __table_args__ = (UniqueConstraint("enrolment_id", "form", "question", name="uq_visit_answers_question"),)
@@ -310,7 +306,7 @@ class PayEvent(Base):
 
 
 class HitEvent(Base):
-    """What a study has on Mechanical Turk. Append-only: what was about to be made, and how that ended, each a row."""
+    """A step of making something on Mechanical Turk for a study: planned, made or failed, each a row. Append-only."""
 
     __tablename__ = "hit_events"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -406,7 +402,7 @@ class EpisodeRow(Base):
 
 
 class EpisodeSeat(Base):
-    """What one owner did in one seat of an episode."""
+    """Share of one owner in one seat of an episode."""
 
     __tablename__ = "episode_seats"
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, init=False)
@@ -456,7 +452,7 @@ class SeatStatistic(Base):
 
 
 class EpisodeVerdict(Base):
-    """What verifying an episode has shown; the newest row of an episode counts."""
+    """Result of verifying an episode; the newest row of an episode counts."""
 
     __tablename__ = "verdicts"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -468,7 +464,7 @@ class EpisodeVerdict(Base):
 
 
 class SavedQuery(Base):
-    """A list of episodes that can be cited: what was asked for, and the hash of what it gave then."""
+    """A list of episodes that can be cited: the query, and the hash of its result then."""
 
     __tablename__ = "saved_queries"
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -500,7 +496,7 @@ class SavedQueryEpisode(Base):
 
 
 class Entrant(Base):
-    """Who is ranked in one task: their episodes may be judged once they are approved; withdrawn ones keep their history.
+    """An agent, a person or people ranked in one task: their episodes may be judged once approved; withdrawn ones keep them.
 
     An agent's own episodes are those in which a seat carries its name. Others are entered one by one (`EntrantEpisode`).
     """
@@ -540,7 +536,7 @@ class EntrantEpisode(Base):
 
 
 class JudgingAgreement(Base):
-    """What a person last said to the question whether others may watch and compare a game of theirs.
+    """A person's last answer to the question whether others may watch and compare a game of theirs.
 
     Not a column of `episodes`: an entry of the catalogue is rewritten from its file, several people may sit in one game, and
     the answer may come before the episode is in the catalogue.
@@ -559,8 +555,8 @@ _MATCH_IS_OPEN = text("answered_at IS NULL AND released_at IS NULL")
 class Match(Base):
     """Two episodes of one task and one seed, shown to one judge.
 
-    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them. What was served
-    to whom and when stays, and so does when it was answered: the database refuses to change either.
+    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them. The database
+    refuses to change the judge, the episodes and the times of serving and answering.
     """
 
     __tablename__ = "matches"
@@ -625,7 +621,7 @@ class Segment(Base):
 
 
 class SegmentGuide(Base):
-    """What a learned reward makes of the segments of a study, so that the pairs it is unsure about are asked next. Append-only;
+    """Sums of a learned reward over the segments of a study, so that the pairs it is unsure about are asked next. Append-only;
     the newest one of a study counts."""
 
     __tablename__ = "segment_guides"
@@ -639,7 +635,7 @@ class SegmentGuide(Base):
 
 
 class Answer(Base):
-    """What a judge said about a match. Append-only: never updated, never deleted.
+    """A judge's answer to a match. Append-only: never updated, never deleted.
 
     `sequence` orders answers as they were accepted; ratings replay them in that order.
     """
@@ -681,7 +677,7 @@ class Retraction(Base):
 
 
 class Problem(Base):
-    """What a judge said is wrong with a match, which went back for it. Append-only."""
+    """A judge's report that something is wrong with a match, which was released for it. Append-only."""
 
     __tablename__ = "problems"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -694,7 +690,7 @@ class Problem(Base):
 
 
 class Ban(Base):
-    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed anew.
+    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed again.
 
     A ban is added, and lifted once; the database refuses any other change.
     """

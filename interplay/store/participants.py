@@ -1,16 +1,28 @@
-"""Participants: people who played or judged, found by the random key in their cookie, or by what a platform calls them."""
+"""Participants: people who played or judged, found by the random key in their cookie, or by their name on a platform; and
+people who were shown a task, or how others played it: a later game of theirs is not a first attempt."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import FeedbackRow, Participant
+from interplay.store.judging import lock
+from interplay.store.models import (
+    Entrant,
+    EpisodeRow,
+    EpisodeSeat,
+    FeedbackRow,
+    JudgingAgreement,
+    Match,
+    Participant,
+    ShownTask,
+)
 
 PERSON = "participant-"
 """How names of people begin, a number after it."""
@@ -22,7 +34,7 @@ GIVEN_NAME = (
 
 
 def is_given_name(name: str) -> bool:
-    """Whether an agent, or a program that plays or judges, may be called so: `GIVEN_NAME`.
+    """Whether `GIVEN_NAME` allows a name of an agent, or of a program that plays or judges.
 
     >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("People")
     (True, False, False, False)
@@ -46,14 +58,12 @@ def participant_by_key(session: Session, key: str) -> Participant | None:
 
 
 def participant_by_worker(session: Session, channel: str, worker: str) -> Participant | None:
-    """The participant a channel calls so, whichever study or assignment they come with."""
     return session.scalar(select(Participant).where(Participant.channel == channel, Participant.worker == worker))
 
 
 def add_participant(
     session: Session, key: str, now: datetime, *, channel: str | None = None, worker: str | None = None
 ) -> Participant:
-    """A new participant; its id is set when this returns."""
     participant = Participant(key=key, created_at=now, channel=channel, worker=worker)
     session.add(participant)
     session.flush()
@@ -61,7 +71,7 @@ def add_participant(
 
 
 def participant_number(name: str) -> int | None:
-    """The participant that matches and answers call so; None for a program, or a person of another server.
+    """The participant of this name in matches and answers; None for a program, or a person of another server.
 
     >>> participant_number("participant-7"), participant_number("ada"), participant_number("set/participant-7")
     (7, None, None)
@@ -71,7 +81,7 @@ def participant_number(name: str) -> int | None:
 
 
 def judge_name(participant_id: int) -> str:
-    """What matches and answers call a participant.
+    """Name of a participant in matches and answers.
 
     >>> judge_name(7)
     'participant-7'
@@ -96,3 +106,54 @@ def count_since(session: Session, participant_id: int | None, since: datetime) -
     if participant_id is not None:
         query = query.where(FeedbackRow.participant_id == participant_id)
     return session.scalar(query) or 0
+
+
+class Exposure(NamedTuple):
+    """The first time that somebody was shown a task."""
+
+    participant_id: int
+    task: str
+    at: datetime
+
+
+def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
+    """Keep that people were shown tasks; the first time of each stays."""
+    lock(session)  # or two pages of one person at once would both be entered
+    for one in shown:
+        if session.get(ShownTask, (one.participant_id, one.task)) is None:
+            session.add(ShownTask(participant_id=one.participant_id, task=one.task, shown_at=one.at))
+            session.flush()
+
+
+def exposures(session: Session) -> list[Exposure]:
+    """Everybody who was shown a task: on request, and as a judge, who watches others play."""
+    asked = session.execute(select(ShownTask.participant_id, ShownTask.task, ShownTask.shown_at))
+    judged = session.execute(select(Match.judge, Match.task, func.min(Match.served_at)).group_by(Match.judge, Match.task))
+    people = [(participant_number(judge), task, at) for judge, task, at in judged]
+    return [Exposure(*row) for row in asked] + [Exposure(person, task, at) for person, task, at in people if person is not None]
+
+
+def tasks_known_to(session: Session, participant_id: int) -> set[str]:
+    queries = (
+        select(ShownTask.task).where(ShownTask.participant_id == participant_id),
+        select(Match.task).where(Match.judge == judge_name(participant_id)).distinct(),
+        select(EpisodeRow.task)
+        .join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
+        .where(EpisodeSeat.participant_id == participant_id)
+        .distinct(),
+    )
+    return {task for query in queries for task in session.scalars(query)}
+
+
+def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
+    """A value that changes when people's first attempts at tasks whose ids begin so may have changed, or programs' episodes."""
+    ours = EpisodeRow.task.startswith(prefix, autoescape=True)
+    agreed = JudgingAgreement.created_at
+    queries = (
+        select(func.count(), func.max(EpisodeRow.created_at)).where(ours),
+        select(func.count(), func.max(agreed), func.sum(cast(JudgingAgreement.agreed, Integer))),
+        select(func.count(Entrant.id), func.count(Entrant.withdrawn_at), func.max(Entrant.withdrawn_at)),
+        select(func.count()).select_from(ShownTask),
+        select(func.count()).select_from(Match).where(Match.task.startswith(prefix, autoescape=True)),
+    )
+    return tuple(part for query in queries for part in session.execute(query).one())

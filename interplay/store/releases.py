@@ -1,4 +1,4 @@
-"""Saved queries: lists of episodes under a name, with versions, that never change once they are there."""
+"""Saved queries: lists of episodes under a name, with versions, that never change once saved; and choices of release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def content_hash(episodes: Iterable[tuple[str, str]]) -> str:
 def save_query(
     session: Session, *, name: str, task: str | None, conditions: Sequence[str], rows: Sequence[EpisodeRow], now: datetime
 ) -> tuple[SavedQuery, bool]:
-    """Save what a query gave as the next version of a name, unless the newest version is the same.
+    """Save the result of a query as the next version of a name, unless the newest version is the same.
 
     Returns:
         The version, and whether it is new.
@@ -72,25 +72,17 @@ def rows_of(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
 
 
 def all_queries(session: Session) -> list[SavedQuery]:
-    """Every version of every saved query, by name, oldest version first."""
     return list(session.scalars(select(SavedQuery).order_by(SavedQuery.name, SavedQuery.version)))
 
 
 def episodes_of_query(session: Session, query: SavedQuery) -> dict[str, str]:
-    """Id -> hash of the file as it was then, of the episodes of a saved query."""
     asked = select(SavedQueryEpisode.episode_id, SavedQueryEpisode.sha256)
     asked = asked.where(SavedQueryEpisode.name == query.name, SavedQueryEpisode.version == query.version)
     return {name: sha256 for name, sha256 in session.execute(asked.order_by(SavedQueryEpisode.episode_id))}
 
 
 class ReleaseCounts(NamedTuple):
-    """Recorded episodes by whether they may be released.
-
-    Attributes:
-        without_people: Nobody's consent is needed.
-        agreed: Every person in them agreed.
-        withheld: Somebody in them did not.
-    """
+    """Recorded episodes that need nobody's consent, have everybody's, or lack somebody's."""
 
     without_people: int
     agreed: int
@@ -111,7 +103,6 @@ def choices(session: Session) -> list[ReleaseChoice]:
 
 
 def withheld_of(session: Session, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
-    """Those of these episodes that may not be released and that none of the participants `own` played."""
     found: set[str] = set()
     for start in range(0, len(ids), IDS_AT_ONCE):
         some = list(ids[start : start + IDS_AT_ONCE])

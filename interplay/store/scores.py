@@ -29,7 +29,7 @@ class ScoredEpisode(NamedTuple):
 
 
 class AgentScore(NamedTuple):
-    """What an agent reached on average, over its own complete episodes."""
+    """Mean score of an agent over its own complete episodes."""
 
     agent: str
     mean: float
@@ -54,7 +54,7 @@ def scores_of_people(
     Args:
         statistic: `score`, or one that the task measures.
         channels: Games that belong to a visit of a study count if it came through one of these.
-        visit: Study and variant: only games that belong to visits of these, through whichever channel.
+        visit: Study and variant: only games that belong to visits of these, through all channels.
         since: Only episodes that began then or later.
     """
     _, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
@@ -84,7 +84,7 @@ def scores_of_people(
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
-    """The agents with most complete episodes of one version of a task, and what they reached on average, the best first."""
+    """The agents with most complete episodes of one version of a task, and their mean scores, the best first."""
     value, query = _values(select(EpisodeSeat.actor), statistic)
     query = query.with_only_columns(EpisodeSeat.actor, func.avg(value), func.count())
     query = query.where(*_complete(task, task_hash, "agent", "model")).group_by(EpisodeSeat.actor)
@@ -94,7 +94,6 @@ def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: 
 
 
 def _values(columns: Any, statistic: str) -> tuple[Any, Any]:
-    """The column with the number, and these columns with it as a statement over episodes and their seats."""
     query: Any = columns.select_from(EpisodeRow).join(EpisodeSeat, EpisodeSeat.episode_id == EpisodeRow.id)
     if statistic == SCORE:
         value: Any = EpisodeSeat.total_reward

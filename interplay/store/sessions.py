@@ -1,14 +1,16 @@
-"""Play sessions: who was given which seat, and what became of it."""
+"""Play sessions: the seat that somebody was given, and what became of it; and play by owner: one row for each owner of each
+seat of each episode, with times and recruiting channels."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from interplay.store.models import PlaySession
+from interplay.store.episodes import UPLOADED, WITHHELD, measures_of
+from interplay.store.models import Enrolment, EpisodeRow, EpisodeSeat, Participant, PlaySession
 
 
 def open_session(session: Session, *, now: datetime, **columns: Any) -> None:
@@ -16,7 +18,6 @@ def open_session(session: Session, *, now: datetime, **columns: Any) -> None:
 
 
 def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
-    """Record that a session has a place in another game of its task."""
     row = session.get(PlaySession, id)
     if row is not None:
         row.seed, row.seat = seed, seat
@@ -25,11 +26,8 @@ def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
 def set_session_state(
     session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
 ) -> None:
-    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`).
-
-    Args:
-        is_known: Whether no `episode_id` means that there is no episode; else what was noted before stays.
-    """
+    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`). No `episode_id` leaves the earlier one,
+    unless `is_known`: then there is no episode."""
     row = session.get(PlaySession, id)
     if row is None:
         return
@@ -45,8 +43,8 @@ MOST_WAITS = 200
 
 
 def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
-    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last that is said
-    stays: after a long wait somebody may come, and who came may leave before the game begins."""
+    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last call counts:
+    after a long wait somebody may come, and leave before the game begins."""
     row = session.get(PlaySession, id)
     if row is not None:
         row.waited_s, row.came = seconds, came
@@ -54,7 +52,7 @@ def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
 
 def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]]:
     """How long players of a task waited at this hour in the last days: seconds, and whether a person came; the newest first.
-    This hour ends an hour after this one, and began an hour before it."""
+    An hour earlier or later counts as this hour."""
     found = session.execute(
         select(PlaySession.created_at, PlaySession.waited_s, PlaySession.came)
         .where(
@@ -74,5 +72,95 @@ def _is_near(at: datetime, now: datetime) -> bool:
 
 
 def open_sessions(session: Session) -> list[PlaySession]:
-    """Those that are not over: of the server that runs, or left by one that was killed."""
+    """Sessions that are not over: of the server that runs, or left by one that was killed."""
     return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()
+
+
+class PlayedSeat(NamedTuple):
+    """Share of one owner in one seat of a recorded episode.
+
+    Attributes:
+        path: Its file relative to the data folder.
+        kind: `human`, `agent` or `model`.
+        num_steps, duration_s, total_reward: Of the steps in which they held it; the time is by the clock of the recording.
+        channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,
+            and of people who opened the page by themselves.
+        study, variant, visit: In a study of play, which one, what the visit played, and the visit's id.
+        may_release: Whether everybody in the episode agreed that it may be released.
+        statistics: Name -> number, of this owner in this seat.
+    """
+
+    episode: str
+    path: str
+    task: str
+    task_hash: str
+    env: str
+    seed: int
+    created_at: datetime
+    outcome: str
+    seat: str
+    actor: str
+    kind: str
+    participant_id: int | None
+    num_steps: int
+    duration_s: float
+    total_reward: float
+    channel: str | None
+    study: str | None
+    variant: str | None
+    visit: str | None
+    may_release: bool
+    statistics: dict[str, float]
+
+
+def played_seats(session: Session) -> list[PlayedSeat]:
+    visits: dict[tuple[str | None, int | None], Enrolment] = {}
+    given = select(PlaySession.episode_id, PlaySession.participant_id, Enrolment).join(
+        Enrolment, Enrolment.id == PlaySession.enrolment_id
+    )
+    for episode, participant, enrolment in session.execute(given.where(PlaySession.episode_id.is_not(None))):
+        visits[episode, participant] = enrolment
+    query = (
+        select(EpisodeSeat, EpisodeRow, Participant.channel)
+        .join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
+        .join(Participant, Participant.id == EpisodeSeat.participant_id, isouter=True)
+        .where(EpisodeRow.frames != UPLOADED, EpisodeSeat.num_steps > 0)
+        .order_by(EpisodeRow.created_at, EpisodeRow.id, EpisodeSeat.position)
+    )
+    rows = session.execute(query).all()
+    withheld = set(session.scalars(select(WITHHELD.c.episode_id)))
+    measures = measures_of(session, list(dict.fromkeys(episode.id for _, episode, _ in rows)))
+    found = []
+    for held, episode, channel in rows:
+        visit = visits.get((episode.id, held.participant_id))
+        numbers = {
+            one.name: one.number
+            for one in measures.get(episode.id, ())
+            if (one.seat, one.actor) == (held.seat, held.actor) and one.number is not None
+        }
+        found.append(
+            PlayedSeat(
+                episode=episode.id,
+                path=episode.path,
+                task=episode.task,
+                task_hash=episode.task_hash,
+                env=episode.env,
+                seed=episode.seed,
+                created_at=episode.created_at,
+                outcome=episode.outcome,
+                seat=held.seat,
+                actor=held.actor,
+                kind=held.actor_kind,
+                participant_id=held.participant_id,
+                num_steps=held.num_steps,
+                duration_s=episode.duration_s * held.num_steps / max(1, episode.num_steps),
+                total_reward=held.total_reward,
+                channel=channel if visit is None else visit.channel,
+                study=None if visit is None else visit.study,
+                variant=None if visit is None else visit.variant,
+                visit=None if visit is None else visit.id,
+                may_release=episode.id not in withheld,
+                statistics=numbers,
+            )
+        )
+    return found

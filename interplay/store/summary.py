@@ -1,4 +1,4 @@
-"""What has been collected, in numbers: hours by day, and how good people's games are. The database adds up."""
+"""Collected data in numbers: hours by day, and how good people's games are. The database adds up."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Extreme(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """What a query gives, added up."""
+    """Sums over the episodes of a query."""
 
     num_episodes: int
     hours: float
@@ -75,7 +75,6 @@ class Bins(NamedTuple):
 
 
 def hours_by_day(session: Session, *, study: str | None = None) -> list[Hours]:
-    """What was played, by day, task and channel; uploads left out."""
     given = _given()
     day = _day(session)
     people = case((given.c.channel.is_not(None), given.c.channel), (_of_people(), NO_STUDY), else_=AGENTS)
@@ -100,7 +99,6 @@ def measures(session: Session, *, study: str | None = None) -> dict[str, dict[st
 
 
 def extremes(session: Session, *, study: str | None = None) -> dict[str, list[Extreme]]:
-    """Measure -> the episodes with the largest values of each task (of active time the smallest)."""
     found = {}
     for name, make in _MEASURES.items():
         values = make(study).subquery()
@@ -125,7 +123,6 @@ def spreads(session: Session, values: SelectBase) -> dict[str, Spread]:
 
 
 def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[str, int]]:
-    """Task -> how games of people ended -> how many."""
     query = select(EpisodeRow.task, EpisodeRow.outcome, func.count()).where(_of_people(), *_in_study(study))
     found: dict[str, dict[str, int]] = {}
     for task, outcome, count in session.execute(query.group_by(EpisodeRow.task, EpisodeRow.outcome).order_by(EpisodeRow.task)):
@@ -144,7 +141,6 @@ def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, i
 
 
 def different(session: Session, *, study: str | None = None, limit: int = 20) -> list[tuple[str, str]]:
-    """Episodes whose newest verification found a difference, and which: the newest first."""
     newest = select(func.max(EpisodeVerdict.id)).group_by(EpisodeVerdict.episode_id)
     query = select(EpisodeVerdict.episode_id, EpisodeVerdict.reason).join(
         EpisodeRow, EpisodeRow.id == EpisodeVerdict.episode_id
@@ -154,13 +150,12 @@ def different(session: Session, *, study: str | None = None, limit: int = 20) ->
 
 
 def add_verdicts(session: Session, rows: Sequence[EpisodeVerdict]) -> None:
-    """Write down what verifications have shown, of episodes that the catalogue has."""
     session.add_all(row for row in rows if session.get(EpisodeRow, row.episode_id) is not None)
     session.flush()
 
 
 def totals(session: Session, query: EpisodeQuery) -> Totals:
-    """What a query of episodes gives, whatever its limit."""
+    """Sums over all episodes of a query, without its limit."""
     fits = _matching(select(EpisodeRow.id), query)
     sums = (func.count(), func.sum(EpisodeRow.duration_s), func.sum(EpisodeRow.num_steps), func.sum(EpisodeRow.size_bytes))
     count, seconds, steps, size = session.execute(_matching(select(*sums), query)).one()
@@ -169,7 +164,7 @@ def totals(session: Session, query: EpisodeQuery) -> Totals:
 
 
 def bins(session: Session, query: EpisodeQuery, column: Any) -> Bins | None:
-    """The histogram of a column over what a query gives; None where there are not two different values."""
+    """The histogram of a column over the episodes of a query; None where there are not two different values."""
     low, high = session.execute(_matching(select(func.min(column), func.max(column)), query)).one()
     if low is None or low == high:
         return None
@@ -181,7 +176,6 @@ def bins(session: Session, query: EpisodeQuery, column: Any) -> Bins | None:
 
 
 def _day(session: Session) -> ColumnElement[str]:
-    """The day on which an episode was recorded, UTC."""
     if session.get_bind().dialect.name == "sqlite":
         return func.strftime("%Y-%m-%d", EpisodeRow.created_at)
     return func.to_char(func.timezone("UTC", EpisodeRow.created_at), "YYYY-MM-DD")
@@ -227,7 +221,7 @@ def _latency(study: str | None) -> SelectBase:
 
 
 def _lost(study: str | None) -> SelectBase:
-    """Share of the frame times of a game in which no step was made; worlds that wait for their players have none."""
+    """Share of the frame times of a game in which no step was made; worlds that wait for their players are left out."""
     wanted = EpisodeRow.duration_s * _rate()
     lost = case((EpisodeRow.num_steps < wanted, 1 - EpisodeRow.num_steps / wanted), else_=0.0)
     return (

@@ -1,4 +1,4 @@
-"""API tokens: what lets a program act over HTTP. Only digests are kept, so a stolen database opens nothing."""
+"""API tokens: they let a program act over HTTP. Only digests are kept, so a stolen database opens nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN_NAME = '1 to 60 letters, digits or . _ - @ +, neither "operator" nor begin
 
 
 def is_token_name(name: str) -> bool:
-    """Whether a token may be called so: `TOKEN_NAME`. It may judge under its name, which must not be a person's."""
+    """Whether `TOKEN_NAME` allows a name. A token may judge under its name, which must not be a person's."""
     return is_given_name(name) and len(name) <= 60 and name != "operator" and not set(name) & {" ", ":"}
 
 
@@ -33,15 +33,7 @@ class TokenExistsError(InterplayError):
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
-    """A new token; what this returns is kept nowhere and cannot be shown again.
-
-    Args:
-        name: What its holder is called in lists and logs; unique for ever.
-        scope: What it may do, one of `SCOPES`.
-    Raises:
-        TokenExistsError: If the name was used before.
-        ValueError: If there is no such scope.
-    """
+    """A new token of a name that was never used; it is kept nowhere and cannot be shown again."""
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
@@ -72,11 +64,7 @@ def tokens(session: Session) -> Sequence[ApiToken]:
 
 
 def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
-    """Let a token open nothing any more; False if it was revoked before. What it brought stays.
-
-    Raises:
-        NotFoundError: If no token has this name, with the nearest.
-    """
+    """Revoke a token; False if it was revoked before. Its agents and answers stay."""
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:
         raise unknown_name("token", name, rows, hint="Make one:  interplay judge token create NAME --scope agents")

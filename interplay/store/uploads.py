@@ -1,4 +1,4 @@
-"""Videos that came from elsewhere, and answers that were given elsewhere."""
+"""Videos and answers that came from elsewhere."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ IDS_AT_ONCE = 500
 
 
 def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Content hash -> `Task.to_json()`, of the versions asked for."""
     wanted = sorted(set(task_hashes))
     found: dict[str, dict[str, Any]] = {}
     for start in range(0, len(wanted), IDS_AT_ONCE):
@@ -30,7 +29,6 @@ def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, 
 
 
 def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
-    """Task id -> `Task.to_json()` of the version that came last."""
     query = select(TaskRow.task, TaskRow.definition).order_by(TaskRow.created_at, TaskRow.content_hash)
     return dict(session.execute(query).all())
 
@@ -50,7 +48,6 @@ def uploaded_files(session: Session) -> dict[str, str]:
 
 
 def episodes_of_agent(session: Session, agent: str, tasks: Iterable[str] | None = None) -> Sequence[EpisodeRow]:
-    """What carries an agent's name, recorded or uploaded, in some tasks or all."""
     query = select(EpisodeRow).where(EpisodeRow.actor == agent).order_by(EpisodeRow.task, EpisodeRow.seed, EpisodeRow.id)
     return session.scalars(query if tasks is None else query.where(EpisodeRow.task.in_(list(tasks)))).all()
 
@@ -82,7 +79,6 @@ def imported(session: Session, dataset: str) -> Iterator[tuple[str, dict[str, An
 
 
 def imported_agents(session: Session, dataset: str) -> set[str]:
-    """Agents that answers imported under a name are about."""
     query = select(Answer.left_agent, Answer.right_agent).where(Answer.source["dataset"].as_string() == dataset).distinct()
     return {agent for pair in session.execute(query) for agent in pair}
 
@@ -137,12 +133,10 @@ def exported(session: Session, *, dataset: str | None = None, task: str | None =
 
 
 def datasets(session: Session) -> dict[str, int]:
-    """Name -> number of answers, of all that was imported."""
     name = Answer.source["dataset"].as_string()
     query = select(name, func.count()).where(name.is_not(None)).group_by(name).order_by(name)
     return {str(dataset): count for dataset, count in session.execute(query)}
 
 
 def bans_for(session: Session, reason: str) -> set[str]:
-    """Judges that were ever banned for exactly this reason, lifted or not."""
     return set(session.scalars(select(Ban.judge).where(Ban.reason == reason)))

@@ -15,7 +15,7 @@ from interplay.agents.policy import PolicyError, action_space_of, load_policy, s
 from interplay.envs import make  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
 from interplay.record import RecordedEpisode  # noqa: E402
-from interplay.record.spaces import from_json, to_json  # noqa: E402
+from interplay.record.format.spaces import from_json, to_json  # noqa: E402
 from interplay.tasks import find as find_task  # noqa: E402
 
 TASK = find_task("atari/breakout")

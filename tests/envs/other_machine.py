@@ -27,7 +27,7 @@ from blockworld.registry.facts import table
 from blockworld.render import bodies
 from blockworld.render.daylight import brightness, of_sky
 from interplay.record import Episode
-from interplay.record.verify import verify_file
+from interplay.record.verification.verify import verify_file
 
 SIZES = {(640, 360): Fraction(2), (128, 128): None}
 """Sizes of pictures, and how large bars and screens are in them: as people see them, and as agents do."""

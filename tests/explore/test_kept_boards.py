@@ -25,8 +25,8 @@ from interplay.explore.results.first_attempts import Exposures
 from interplay.explore.results.pairs import rate
 from interplay.explore.results.references import ORACLE, References, proofs
 from interplay.store import EpisodeRow, entrants
-from interplay.store.exposure import attempts_state
 from interplay.store.models import Participant
+from interplay.store.participants import attempts_state
 from interplay.testing import START, add_task, episode_values
 
 TASK = "explore/0116"

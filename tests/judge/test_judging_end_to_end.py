@@ -16,7 +16,7 @@ from interplay.agents import rollout
 from interplay.cli import main
 from interplay.judge import Judging, ScriptedJudge
 from interplay.play.connections.tokens import operator_token
-from interplay.record.clips import film
+from interplay.record.films.film import film
 from interplay.store import judging as store
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite

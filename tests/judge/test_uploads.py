@@ -11,8 +11,8 @@ from interplay.cli import main
 from interplay.judge.entrants.uploads import add_agent
 from interplay.judge.published import import_answers
 from interplay.record import RecordingError, verify
-from interplay.record.clips import film
-from interplay.record.mp4 import copy_to_stream, probe
+from interplay.record.films.film import film
+from interplay.record.films.mp4 import copy_to_stream, probe
 from interplay.store import EpisodeRow
 from interplay.tasks import Suite, parse_suite
 from interplay.web.app import create_app

@@ -20,7 +20,7 @@ from interplay.errors import NotFoundError
 from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, load, train
 from interplay.learn.dagger import dagger
 from interplay.record import Owner, RecordedEpisode
-from interplay.record.verify import verify
+from interplay.record.verification.verify import verify
 from interplay.tasks import find as find_task
 
 TASK = find_task(LAKE)

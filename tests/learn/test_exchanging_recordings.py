@@ -40,7 +40,7 @@ from interplay.record.exchange import http_resume
 from interplay.record.exchange.http_resume import LineError
 from interplay.record.exchange.importer import Importing
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.verify import verify
+from interplay.record.verification.verify import verify
 from interplay.tasks import EnvSpec, find
 
 DATA = Path(__file__).parent / "data" / "recordings"

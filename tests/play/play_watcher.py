@@ -7,7 +7,7 @@ import numpy as np
 
 from interplay.play.client import PlayClient
 from interplay.record import Episode
-from interplay.record.schema import frame_hash
+from interplay.record.format.schema import frame_hash
 
 
 class Watcher:

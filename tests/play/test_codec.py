@@ -8,7 +8,7 @@ from bench.players import Player
 from interplay.envs import Frame, make
 from interplay.play.connections import wire
 from interplay.play.connections.codec import ColourTable, FrameDecoder, FrameEncoder, OutOfStepError, palette_from_text
-from interplay.record.schema import frame_hash
+from interplay.record.format.schema import frame_hash
 
 
 def encode(encoder: FrameEncoder, frame: Frame, step: int) -> bytes:

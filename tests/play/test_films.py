@@ -14,8 +14,8 @@ from interplay.agents import rollout
 from interplay.play.background.filming import NICENESS
 from interplay.play.background.films import LATER, LATER_S, NOW, Films
 from interplay.record import Archive, Episode
-from interplay.record.clips import Clip
-from interplay.record.mp4 import probe
+from interplay.record.films.film import Clip
+from interplay.record.films.mp4 import probe
 from interplay.tasks import find
 
 TASK = find("atari/breakout")

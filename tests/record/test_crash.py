@@ -17,9 +17,10 @@ from warm_process import WarmProcess
 import interplay.record
 from interplay.envs import make
 from interplay.files import part_of
-from interplay.record import Episode, RecordingError, journal, sealed
+from interplay.record import Episode, RecordingError, journal
 from interplay.record.recorder import BATCH_US
-from interplay.record.verify import verify
+from interplay.record.sealed import episode as sealed
+from interplay.record.verification.verify import verify
 
 WRITER = Path(__file__).with_name("record_writer.py")
 

@@ -26,8 +26,8 @@ from interplay.envs.pictures import PALETTE
 from interplay.record import RecordingError
 from interplay.record.datasets import crowdplay_catalogue as catalogue
 from interplay.record.datasets.crowdplay_import import FORMAT, MAX_STEPS
-from interplay.record.plain_values import SMALL, Held, Refused, read_each, read_values
-from interplay.record.verify import verify
+from interplay.record.datasets.plain_values import SMALL, Held, Refused, read_each, read_values
+from interplay.record.verification.verify import verify
 from interplay.tasks import EnvSpec, find
 
 NUM_STEPS = 40

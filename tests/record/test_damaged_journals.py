@@ -21,7 +21,7 @@ import interplay.store
 from interplay.cli import _run
 from interplay.envs import FramePolicy, make
 from interplay.record import Archive, journal
-from interplay.record.schema import METADATA_KEY
+from interplay.record.format.schema import METADATA_KEY
 from interplay.tasks import Task, find
 
 NUM_DAMAGES = int(os.environ.get("INTERPLAY_JOURNAL_DAMAGES", "40"))

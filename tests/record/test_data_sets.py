@@ -22,9 +22,9 @@ from interplay.envs import make
 from interplay.envs.base import Frame
 from interplay.record import Owner, RecordedEpisode, RecordingError, verify
 from interplay.record.datasets import hugging_face, lerobot_export, lerobot_import
-from interplay.record.datasets.lerobot_video import VideoFile
+from interplay.record.datasets.lerobot_layout import VideoFile
 from interplay.record.exchange.card import Release
-from interplay.record.exchange.parquet import from_png, to_png
+from interplay.record.exchange.columns import from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.tasks import find
 

@@ -12,9 +12,9 @@ import pytest
 from interplay.cli import main
 from interplay.cli.tasks import registered_ids
 from interplay.record import Archive
-from interplay.record.environment_check import check_environment
 from interplay.record.gymnasium_task import task_of
 from interplay.record.replay import play_again
+from interplay.record.verification.environment_check import check_environment
 
 MISSING = ("Box2D", "MuJoCo", "mujoco", "jax", "pip install")
 """What says that a package is not installed, or that the id needs one that is no more."""

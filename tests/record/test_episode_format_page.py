@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from interplay.record.schema import sealed_schema
+from interplay.record.format.schema import sealed_schema
 from interplay.tasks.task import EnvSpec
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "episode-format.md"

@@ -9,8 +9,7 @@ import pytest
 from interplay.cli import _run
 from interplay.envs.pictures import PALETTE
 from interplay.record import RecordingError
-from interplay.record.clips import film
-from interplay.record.export import write_mp4
+from interplay.record.films.film import film, write_mp4
 
 
 def pictures(path):

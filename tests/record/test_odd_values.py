@@ -16,7 +16,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs.info import recordable
 from interplay.record import Archive
-from interplay.record.schema import METADATA_KEY
+from interplay.record.format.schema import METADATA_KEY
 
 STEPS = 6
 
@@ -238,7 +238,7 @@ def test_taxi_is_recorded_with_its_action_mask(record, make_cartpole):
 
 
 def test_text_observations_with_odd_characters_lose_no_batch():
-    from interplay.record import spaces
+    from interplay.record.format import spaces
 
     space = gymnasium.spaces.Text(9)
     values = spaces.to_arrow(space, ["a\ud800", "b\x00", None])

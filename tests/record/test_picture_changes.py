@@ -4,7 +4,7 @@ import pytest
 from interplay.envs import Frame, make
 from interplay.envs.atari import PALETTE
 from interplay.record import Owner, RecordedEpisode, RecordingError
-from interplay.record.picture_changes import PictureChanges, difference, packed, unpacked
+from interplay.record.format.picture_changes import PictureChanges, difference, packed, unpacked
 from interplay.tasks import find
 
 

@@ -10,9 +10,9 @@ from interplay.agents import rollout
 from interplay.agents.simple import RandomAgent
 from interplay.envs.voxel import VoxelEnv
 from interplay.record import Archive, Episode
-from interplay.record.frames import ReplaySource
-from interplay.record.schema import frame_hash
-from interplay.record.verify import verify
+from interplay.record.format.schema import frame_hash
+from interplay.record.sealed.frames import ReplaySource
+from interplay.record.verification.verify import verify
 from interplay.tasks import find
 
 NUM_STEPS = 450

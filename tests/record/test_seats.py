@@ -22,8 +22,8 @@ from interplay.record import (
     resume,
     verify,
 )
+from interplay.record.format.schema import METADATA_KEY
 from interplay.record.replay import play_again
-from interplay.record.schema import METADATA_KEY
 from interplay.store import EpisodeSeat
 from interplay.tasks import KeyMap, Task, find
 

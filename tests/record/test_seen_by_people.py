@@ -9,10 +9,10 @@ from blockworld import screens
 from interplay.envs import EnvError, make
 from interplay.envs.voxel import CAMERA, KEYS
 from interplay.record import verify
-from interplay.record.clips import film
+from interplay.record.films.film import film
+from interplay.record.format.schema import Header, frame_hash
 from interplay.record.recorder import Recorder
 from interplay.record.replay import resume
-from interplay.record.schema import Header, frame_hash
 from interplay.tasks import find
 
 pytestmark = pytest.mark.long_proof
@@ -80,7 +80,7 @@ def test_an_agent_learns_from_what_it_would_have_seen_itself(archive, recorded):
 def test_a_video_has_one_size_though_the_pictures_changed_theirs(archive, recorded):
     import av
 
-    from interplay.record.export import write_mp4
+    from interplay.record.films.film import write_mp4
 
     recorder, seen = recorded
     episode = archive.seal(recorder.finish("quit"))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interplay.record import RecordingError
-from interplay.record import spaces as columns
+from interplay.record.format import spaces as columns
 
 
 def is_bounded_alike(first, second):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from interplay.record.mp4 import probe
-from interplay.record.variation import stated_length_s, vary
+from interplay.record.films.mp4 import probe
+from interplay.record.films.variation import stated_length_s, vary
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "judge"))
 from video_files import pictures, write_video

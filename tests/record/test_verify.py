@@ -20,7 +20,7 @@ from interplay.envs import make
 from interplay.envs.minerl_actions import CAMERA, KEYS
 from interplay.envs.voxel import VoxelEnv
 from interplay.record import Episode, verify
-from interplay.record.verify import verify_file
+from interplay.record.verification.verify import verify_file
 from interplay.tasks import find
 
 

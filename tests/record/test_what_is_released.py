@@ -15,9 +15,8 @@ from interplay import testing
 from interplay.cli import _run
 from interplay.envs import make
 from interplay.record import Episode, Owner, RecordedEpisode, verify
-from interplay.record.exchange.copies import copy_of
 from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
-from interplay.record.exchange.publishing import Publishing
+from interplay.record.exchange.publishing import Publishing, copy_of
 from interplay.record.exchange.queries import Queries, QueryError
 from interplay.store import EpisodeRow, EpisodeSeat, Participant, PlaySession, ReleaseChoice, StudyRow, StudyVersion
 from interplay.store.releases import content_hash

@@ -18,7 +18,7 @@ from interplay.agents.scripted import has_player
 from interplay.explore import published
 from interplay.judge import Judging
 from interplay.record import Archive
-from interplay.record.verify import verify_file
+from interplay.record.verification.verify import verify_file
 from interplay.store import entrants as store
 from interplay.study.definition import find_study
 from interplay.tasks import builtin_suites, find

@@ -155,7 +155,7 @@ def test_processes_that_open_a_new_postgresql_database_at_once_wait_for_each_oth
 def test_migrations_that_stop_half_way_change_nothing(tmp_path):
     """They are one transaction: no other process sees a part of them and plans the rest."""
     url = f"sqlite:///{tmp_path}/interplay.db"
-    with patch("interplay.store.schema._sqlite", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with patch("interplay.store.database._sqlite_triggers", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
         Database.open(url)
     with sqlite3.connect(tmp_path / "interplay.db") as connection:
         assert connection.execute("SELECT name FROM sqlite_master").fetchall() == []

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from interplay.cli import main
 from interplay.errors import NotFoundError
-from interplay.record.task_check import _has
+from interplay.record.verification.environment_check import _has
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite, lookup, parse_suite
 
 GOOD = """

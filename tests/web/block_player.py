@@ -21,7 +21,8 @@ from interplay.agents.skills.body import Body
 from interplay.agents.skills.navigation import Routes
 from interplay.envs import make
 from interplay.envs.voxel.checks.find_cave import inside_cave
-from interplay.record import journal, spaces
+from interplay.record import journal
+from interplay.record.format import spaces
 from interplay.tasks import Task
 from interplay.tasks.task import EnvSpec
 

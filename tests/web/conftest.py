@@ -11,7 +11,7 @@ import interplay.record
 import interplay.web
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.record.clips import film
+from interplay.record.films.film import film
 from interplay.store.entrants import admit
 from interplay.tasks import builtin_suites, parse_suite
 

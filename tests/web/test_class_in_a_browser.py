@@ -6,7 +6,7 @@ import time
 import pytest
 
 from interplay.play.connections.tokens import server_secret
-from interplay.record import proofs
+from interplay.record.verification import proofs
 from interplay.study.classes import Classes
 from interplay.study.feedback import FeedbackBox
 from interplay.study.tokens import teacher_key

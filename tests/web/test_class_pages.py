@@ -14,7 +14,7 @@ from study_world import open_study
 import interplay.record
 from interplay import testing
 from interplay.play.connections.tokens import operator_token
-from interplay.record import proofs
+from interplay.record.verification import proofs
 from interplay.store import EpisodeRow
 from interplay.store.study import visits
 from interplay.study import tokens

@@ -12,7 +12,7 @@ import interplay.record
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.play.connections.tokens import operator_token
-from interplay.record.clips import film
+from interplay.record.films.film import film
 from interplay.store.entrants import admit
 from interplay.tasks import parse_suite
 

@@ -30,7 +30,7 @@ from interplay.play.connections.tokens import operator_token
 from interplay.record import RecordingError, verify
 from interplay.record.exchange.pull import FOLDER, Asked, PullError, pull_episodes
 from interplay.record.exchange.queries import Queries
-from interplay.record.schema import METADATA_KEY
+from interplay.record.format.schema import METADATA_KEY
 from interplay.store.participants import add_participant
 from interplay.tasks import find
 

@@ -14,7 +14,7 @@ import interplay.record
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode
-from interplay.record.schema import frame_hash
+from interplay.record.format.schema import frame_hash
 
 JUMP_S = 1.0
 LONG_WITHOUT_SNAPSHOTS = 1200

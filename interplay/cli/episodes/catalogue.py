@@ -156,7 +156,7 @@ def verify(
 
 
 def _verify_many(episodes: list[Episode]) -> list[Verdict]:
-    from interplay.record.verify import verify_file
+    from interplay.record.verification.verify import verify_file
 
     jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
     num_steps = sum(episode.num_steps for episode in episodes)
@@ -188,7 +188,7 @@ def replay(
 ) -> None:
     """Play the recorded actions again, and print what they earn; or write the episode as a video."""
     from interplay.record import RecordingError
-    from interplay.record.export import write_mp4
+    from interplay.record.films.film import write_mp4
     from interplay.record.replay import play_again
 
     episode = open_archive(data, database, must_exist=True).get(episode_id)

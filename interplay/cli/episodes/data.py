@@ -158,7 +158,7 @@ def export(
 
 def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:
     from interplay.record import RecordingError
-    from interplay.record.export import EXPORTERS
+    from interplay.record.films.film import EXPORTERS
 
     suffix, write = EXPORTERS[_MP4]
     try:

@@ -114,7 +114,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
     """The account that pays, from the environment (PaymentError if it has none)."""
-    from interplay.study.money.payers import MTurkPayer, ProlificPayer
+    from interplay.study.money.ledger import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
         from interplay.study.mturk.api import MTurkApi
@@ -166,7 +166,7 @@ def explained_text(document: dict[str, Any]) -> Any:
     """The document of `Explanation.to_json` as a page of text."""
     from rich.console import Group
 
-    from interplay.study.incentives.words import amount
+    from interplay.study.incentives import amount
 
     one, rules = document, document["treatment"]
     currency = "" if rules is None else rules["currency"]

@@ -71,7 +71,7 @@ def check(
     Try:  interplay study check my_study.toml
     """
     import interplay.record
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
 
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
@@ -106,7 +106,7 @@ def open_study(
     """
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
     from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
@@ -443,7 +443,7 @@ def _document(study: Study) -> dict[str, Any]:
 
 def _play_lines(study: Study, play: PlayPart) -> list[str]:
     """Lines about each variant, the questions about partners, and the pay for waiting for one."""
-    from interplay.study.incentives.words import amount
+    from interplay.study.incentives import amount
 
     lines = []
     for variant in play.variants:

@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from interplay.record.datasets.plain_values import Refused, read_each
 from interplay.record.errors import RecordingError
-from interplay.record.plain_values import Refused, read_each
 
 DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
@@ -28,13 +28,11 @@ class Published:
     """One episode of the database.
 
     Attributes:
-        id: Of the episode, which its file is called by.
-        path: The file; None where it is not there.
-        task: Id of its task.
-        game: What was played, `space_invaders`; empty where the database does not say.
+        path: The file; None where it is missing.
+        game: Name of the game, `space_invaders`; empty where the database does not say.
         kind: Of the task: `plain`, `left`, `cooperative`.
         people: Agent's key -> pseudonym of the person.
-        created_at: When it began; None where that is not said.
+        created_at: None where that is not said.
     """
 
     id: str
@@ -47,11 +45,6 @@ class Published:
 
 
 def episodes_in(folder: Path) -> list[Published]:
-    """The episodes of a data set, by id.
-
-    Raises:
-        RecordingError: If its database cannot be read.
-    """
     try:
         place = f"{(folder / DOCUMENT).resolve().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(place, uri=True)) as database:
@@ -84,7 +77,7 @@ def episodes_in(folder: Path) -> list[Published]:
 
 
 def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Id -> what a table of keywords says of it; a value that is refused is not said."""
+    """Id -> contents of a table of keywords; a value that is refused is left out."""
     marks = ",".join("?" * len(keys))
     query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}
@@ -96,7 +89,6 @@ def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[
 
 
 def _file_of(folder: Path, name: str) -> Path | None:
-    """Where an episode lies; an id is no path."""
     if not _ID.fullmatch(name):
         return None
     return next((path for suffix in _SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)

@@ -1,7 +1,7 @@
 """Episodes of CrowdPlay to episodes: played again and proved where that is possible, otherwise kept with their pictures.
 
-CrowdPlay stored of each step what the player saw before it, but not what came of the last one. It stored no seed and no version
-of the emulator: a game began as the console does, without a draw, so actions decide everything where its world was not changed
+CrowdPlay stored for each step the picture before it, but not the picture after the last one. It stored no seed and no version
+of the emulator: a game began as the console does, without a draw, so actions decide everything unless the world was changed
 (some games of two began at places that were drawn). Its emulator for several players, with one, begins where ours is after two
 steps without action, so both beginnings are tried. An episode is proved if a replay shows every picture, reward, memory of
 the console and end that is stored.
@@ -21,12 +21,12 @@ import numpy as np
 from interplay.envs.base import PlayableEnv
 from interplay.envs.pictures import PALETTE
 from interplay.record.datasets.crowdplay_catalogue import DOCUMENT, Published, episodes_in
+from interplay.record.datasets.plain_values import Held, read_values
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.importer import EPISODE_ID, Brought, Spaces, check_names, imported_name
 from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.reader import Format, Part
-from interplay.record.plain_values import Held, read_values
-from interplay.record.schema import Owner
+from interplay.record.format.schema import Owner
 from interplay.tasks import EnvSpec, Task, find
 
 MAX_STEPS = 100_001
@@ -100,7 +100,7 @@ class _Episode:
     is_over: bool
 
     def seen(self, step: int) -> np.ndarray:
-        """The picture before a step; after the last the one before it."""
+        """The picture before a step; after the last one the picture before it."""
         return self.pictures[min(step, len(self.pictures) - 1)].array()
 
 
@@ -137,7 +137,6 @@ def _read(published: Published) -> _Episode:
 
 
 def _action(action: Any) -> Any:
-    """The number of an action: of the environment for several it stands beside a key."""
     return action["game"] if isinstance(action, dict) else action
 
 
@@ -219,15 +218,12 @@ def _names(published: Published, agent: str, kinds: set[int]) -> dict[int, str]:
 
 
 def _is_shown(held: _Episode, env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
-    """Whether a replay shows what is stored: the picture, and the console's memory."""
     if step and (memory := held.memory[step - 1]) is not None and env.readings()["ram"]() != memory:
         return False
     return ended or np.array_equal(env.view().rgb(), held.seen(step))
 
 
 class _Observations(Sequence):
-    """The T + 1 pictures, unpacked one after the other; the last stands twice."""
-
     def __init__(self, held: _Episode, indices: Callable[[np.ndarray], np.ndarray] | None, seats: tuple[str, ...]) -> None:
         self._held, self._indices, self._seats = held, indices, seats
 
@@ -261,6 +257,6 @@ def _to_indices(picture: np.ndarray) -> np.ndarray:
 
 
 def _indices(held: _Episode) -> Callable[[np.ndarray], np.ndarray] | None:
-    """What makes indices of the pictures; None where one has a colour that the console does not have."""
+    """Function from pictures to indices; None where one picture has a colour that the console does not have."""
     are_exact: Iterator[bool] = (np.array_equal(PALETTE[_to_indices(one.array())], one.array()) for one in held.pictures)
     return _to_indices if all(are_exact) else None

@@ -18,14 +18,13 @@ from interplay.envs.base import Frame
 from interplay.files import write_json
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.card import Release, write_card
+from interplay.record.exchange.columns import PICTURE, ParquetShards, column_of, dtype_of, from_png, names_of, to_png
 from interplay.record.exchange.importer import Brought
-from interplay.record.exchange.parquet import PICTURE, ParquetShards, column_of, from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.reader import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Pictures, Rows, brought, walk
-from interplay.record.exchange.vectors import dtype_of, names_of
 from interplay.record.exchange.writer import Advance, Exported, ExportError, write_each
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 
 OURS = "interplay.json"
 STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number:05d}.parquet"
@@ -35,7 +34,6 @@ IMAGE = "image"
 
 
 def step_columns(description: Description) -> Iterator[tuple[str, pa.DataType, str]]:
-    """Name, type and meaning of the columns of `steps`."""
     yield "episode", pa.string(), "id of the episode"
     yield "step", pa.int64(), "from 0; the last row of an episode is its final observation, without action and reward"
     if description.pictures != "none":
@@ -68,20 +66,18 @@ EPISODE_COLUMNS = {
 
 
 def _kind(space: gymnasium.Space) -> pa.DataType:
-    """A number, or a list of as many numbers as a value has."""
     kind = pa.from_numpy_dtype(dtype_of(space))
     size = len(names_of(space))
     return kind if size == 1 else pa.list_(kind, size)
 
 
 def steps_schema(description: Description) -> pa.Schema:
-    """Of the files of `steps`; it tells `datasets` which column is a picture."""
+    """Schema of the files of `steps`; it tells `datasets` which column is a picture."""
     told = {"info": {"features": {IMAGE: {"_type": "Image"}}}} if description.pictures != "none" else {}
     return pa.schema([(name, kind) for name, kind, _ in step_columns(description)], {b"huggingface": json.dumps(told).encode()})
 
 
 def meanings(description: Description) -> str:
-    """The columns as tables in Markdown."""
     lines = [
         "## Columns",
         "",
@@ -111,9 +107,9 @@ def export(
 
     Args:
         pictures: As `images`, or `none`.
-        release: What the card says of consent and licence.
+        release: Consent and licence, for the card.
     Raises:
-        ExportError: If they make no data set, or one is there already; nothing is written then.
+        ExportError: If they make no data set, or one exists already; nothing is written then.
         RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
     """
     if pictures == "video":
@@ -149,7 +145,6 @@ def export(
 
 
 def _table(episode: Episode, description: Description, rows: Rows, pictures: Sequence[bytes], schema: pa.Schema) -> pa.Table:
-    """The T + 1 rows of an episode."""
     count, steps = rows.num_steps + 1, episode.steps()
     values: dict[str, Any] = {
         "episode": [episode.id] * count,
@@ -176,12 +171,6 @@ def _table(episode: Episode, description: Description, rows: Rows, pictures: Seq
 
 
 class _DataSet:
-    """One data set.
-
-    Raises:
-        RecordingError: If it cannot be read.
-    """
-
     def __init__(self, folder: Path) -> None:
         self._description = Description.read(folder / OURS)
         self.episodes: list[dict[str, Any]] = episodes_of(sorted(folder.glob("episodes/*.parquet")))
@@ -189,7 +178,7 @@ class _DataSet:
 
     @functools.cached_property
     def _where(self) -> dict[str, list[tuple[Path, int]]]:
-        """Episode -> the row groups that hold it: file and number."""
+        """Episode -> file and number of each row group that holds it."""
         found: dict[str, list[tuple[Path, int]]] = {}
         for path in self._files:
             with pq.ParquetFile(path) as file:

@@ -14,14 +14,13 @@ import pyarrow.parquet as pq
 from interplay.envs.base import Frame
 from interplay.files import write_json
 from interplay.record.datasets import lerobot_layout as layout
-from interplay.record.datasets.lerobot_layout import EPISODES, OWN, STATE, VIDEOS, VIEW, place
-from interplay.record.datasets.lerobot_video import VideoFile
+from interplay.record.datasets.lerobot_layout import EPISODES, OWN, STATE, VIDEOS, VIEW, VideoFile, place
 from interplay.record.exchange.card import Release, write_card
-from interplay.record.exchange.parquet import ParquetShards, column_of, to_png
+from interplay.record.exchange.columns import ParquetShards, column_of, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.rows import Description, Pictures, Rows, walk
 from interplay.record.exchange.writer import Advance, Exported, write_each
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 
 _PICTURES_IN_STATISTICS = 50
 """Of an episode, spread over it: more change the mean by less than its own error."""
@@ -38,15 +37,14 @@ def export(
 ) -> Exported:
     """Write episodes as data sets of LeRobot, one for each task: `OUT/suite/task/`.
 
-    A row is a step: what was seen before it, the action, and the reward after it. The last observation has no row; its picture
-    is the last one of the episode's piece of video, what the world returned is in `meta/episodes`.
+    A row is a step: the picture before it, the action, and the reward after it. The last observation has no row; its picture
+    is the last one of the episode's piece of video, and its values are in `meta/episodes`.
 
     Args:
         pictures: As video (small, not exact), as images (exact), or none.
-        release: What the card says of consent and licence.
+        release: Consent and licence, for the card.
     Raises:
-        ExportError: If they make no data set, or one is there already; nothing is written then.
-        RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
+        ExportError, RecordingError: As `hugging_face.export`.
     """
 
     def write(folder: Path, its_episodes: list[Episode], made: str) -> int:
@@ -63,8 +61,6 @@ def export(
 
 
 class _Writer:
-    """One data set while it is written."""
-
     def __init__(self, folder: Path, description: Description, pseudonyms: Pseudonyms) -> None:
         self._folder = folder
         self._description = description
@@ -166,7 +162,6 @@ class _Writer:
         return self._video
 
     def _in_video(self, video: VideoFile, num_frames: int) -> dict[str, Any]:
-        """Where the pictures of an episode are that begins now."""
         chunk, file = divmod(self._num_videos - 1, layout.FILES_A_CHUNK)
         return {
             f"videos/{VIEW}/chunk_index": chunk,
@@ -176,7 +171,6 @@ class _Writer:
         }
 
     def close(self, release: Release, made: str) -> None:
-        """Write everything in `meta/`, and the card."""
         self._data.close()
         if self._video is not None:
             self._video.close()
@@ -221,7 +215,7 @@ def _tasks(text: str) -> pa.Table:
 
 
 class _Sums(NamedTuple):
-    """What two sets of rows are put together from; arrays have the shape of a row."""
+    """Sums of which those of two sets of rows are put together; arrays have the shape of a row."""
 
     least: np.ndarray
     most: np.ndarray
@@ -248,7 +242,7 @@ class Statistics:
         self._sums: dict[str, _Sums] = {}
 
     def add(self, name: str, values: Any) -> None:
-        """Count rows of numbers in: shape (N,) or (N, size), N at least 1. Numbers that are not finite count as none."""
+        """Count rows of numbers in: shape (N,) or (N, size), N at least 1. Numbers that are not finite count as 0."""
         rows = np.asarray(values, np.float64).reshape(len(values), -1)
         rows = rows if np.isfinite(rows).all() else np.nan_to_num(rows, posinf=0, neginf=0)
         self._add(name, _Sums(rows.min(0), rows.max(0), rows.sum(0), (rows**2).sum(0), len(rows), len(rows)))
@@ -271,11 +265,9 @@ class Statistics:
         self._sums[name] = sums if before is None else before.with_other(sums)
 
     def nested(self) -> dict[str, dict[str, Any]]:
-        """Column -> statistic -> value, as JSON values."""
         return {name: _said(sums) for name, sums in self._sums.items()}
 
     def flat(self) -> Mapping[str, Any]:
-        """`column/statistic` -> value."""
         return {f"{name}/{key}": value for name, said in self.nested().items() for key, value in said.items()}
 
 

@@ -13,22 +13,15 @@ import pyarrow.parquet as pq
 
 from interplay.envs.base import Frame
 from interplay.record.datasets import lerobot_layout as layout
-from interplay.record.datasets import lerobot_video as video
 from interplay.record.datasets.lerobot_layout import FRAME_HASH, OURS, OWN, STATE, VIEW
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.columns import from_png
 from interplay.record.exchange.importer import Brought
-from interplay.record.exchange.parquet import from_png
 from interplay.record.exchange.reader import Format, Part, episodes_of, numbers, text_json
 from interplay.record.exchange.rows import Description, Rows, brought
 
 
 class _DataSet:
-    """One data set.
-
-    Raises:
-        RecordingError: If it cannot be read.
-    """
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._description = Description.read(folder / OURS)
@@ -69,7 +62,6 @@ class _DataSet:
         )
 
     def _pictures(self, table: pa.Table, where: np.ndarray, said: dict[str, Any]) -> Iterator[Frame]:
-        """The T + 1 pictures of an episode."""
         description = self._description
         if description.pictures == "images":
             for row in where.tolist():
@@ -79,7 +71,7 @@ class _DataSet:
         number = int(said[f"videos/{VIEW}/chunk_index"]) * layout.FILES_A_CHUNK + int(said[f"videos/{VIEW}/file_index"])
         path = layout.place(self._folder, layout.VIDEOS, number, video_key=VIEW)
         start_s, fps = float(said[f"videos/{VIEW}/from_timestamp"]), layout.whole_fps(description)
-        yield from video.read(path, start_s, len(where) + 1, fps, description.height, description.width)
+        yield from layout.read_video(path, start_s, len(where) + 1, fps, description.height, description.width)
 
 
 def _parts(folder: Path) -> list[Part]:

@@ -1,21 +1,27 @@
-"""LeRobot's layout, version 3.0: where files lie, and what `meta/info.json` says of their columns.
+"""LeRobot's layout, version 3.0: paths of files, the columns in `meta/info.json`, and videos of many episodes each.
 
 The facts are those of `LeRobotDataset` v3.0 (github.com/huggingface/lerobot): chunks of 1,000 files, several episodes a file,
-and for each episode the file and the place in it.
+and for each episode the file and the place in it. A video is H.264 with a key frame at the start of each episode.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 import numpy as np
 import pyarrow as pa
 
-from interplay.record.exchange.parquet import PICTURE
+from interplay.envs.base import Frame
+from interplay.record.errors import RecordingError
+from interplay.record.exchange.columns import PICTURE, dtype_of, names_of
 from interplay.record.exchange.rows import Description
-from interplay.record.exchange.vectors import dtype_of, names_of
+
+if TYPE_CHECKING:
+    import av
 
 VERSION = "v3.0"
 DATA = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
@@ -40,7 +46,6 @@ def place(root: Path, template: str, number: int, **names: str) -> Path:
 
 
 def whole_fps(description: Description) -> int:
-    """Frames a second as a whole number, as LeRobot has it."""
     return max(1, round(description.task.frame_rate_hz))
 
 
@@ -92,7 +97,7 @@ def _scalar(dtype: str) -> dict[str, Any]:
 
 
 def column_type(feature: dict[str, Any]) -> pa.DataType | None:
-    """The Arrow type of a column; None for pictures in a video, which have none."""
+    """The Arrow type of a column; None for pictures in a video."""
     if feature["dtype"] == "video":
         return None
     if feature["dtype"] == "image":
@@ -103,6 +108,76 @@ def column_type(feature: dict[str, Any]) -> pa.DataType | None:
 
 
 def schema(description: Description) -> pa.Schema:
-    """Of the files in `data/`."""
     kinds = {name: column_type(feature) for name, feature in features(description).items()}
     return pa.schema([(name, kind) for name, kind in kinds.items() if kind is not None])
+
+
+_OPTIONS = {"crf": "18", "preset": "veryfast", "g": "10", "bf": "0"}
+"""A key frame every ten frames: learners read single frames."""
+
+
+class VideoFile:
+    """An mp4 that is being written; sizes are even, and pictures that are one line smaller get their last line twice."""
+
+    def __init__(self, path: Path, height: int, width: int, fps: int) -> None:
+        import av
+
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.num_frames = 0
+        self._height, self._width = height, width
+        self._container = av.open(str(path), "w", format="mp4")
+        self._stream = cast("av.VideoStream", self._container.add_stream("libx264", rate=fps, options=_OPTIONS))
+        self._stream.height, self._stream.width = height, width
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.time_base = Fraction(1, fps)
+        self._stream.codec_context.time_base = Fraction(1, fps)
+        self._stream.codec_context.thread_count = 2
+
+    def add(self, frame: Frame, *, is_first: bool) -> None:
+        """Append a picture; the first of an episode can be decoded alone."""
+        import av
+        from av.video.frame import PictureType
+
+        rgb = frame.rgb()
+        missing = (self._height - rgb.shape[0], self._width - rgb.shape[1])
+        if any(missing):
+            rgb = np.pad(rgb, ((0, missing[0]), (0, missing[1]), (0, 0)), mode="edge")
+        picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
+        picture.pts = self.num_frames
+        if is_first:
+            picture.pict_type = PictureType.I
+        self._container.mux(self._stream.encode(picture))
+        self.num_frames += 1
+
+    def size_bytes(self) -> int:
+        """Size of the file so far; 0 before the encoder writes its first picture."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def close(self) -> None:
+        self._container.mux(self._stream.encode())
+        self._container.close()
+
+
+def read_video(path: Path, start_s: float, count: int, fps: int, height: int, width: int) -> Iterator[Frame]:
+    """Pictures of a video from a time on, cut to a size; `RecordingError` if they are missing."""
+    import av
+    from av.error import FFmpegError
+
+    first = round(start_s * fps)
+    num_found = 0
+    try:
+        with av.open(str(path)) as container:
+            stream = container.streams.video[0]
+            time_base = stream.time_base or Fraction(1, fps)
+            container.seek(round(Fraction(first, fps) / time_base), stream=stream)
+            for picture in container.decode(stream):
+                if picture.pts is None or round(picture.pts * time_base * fps) < first:
+                    continue
+                yield Frame(np.ascontiguousarray(picture.to_ndarray(format="rgb24")[:height, :width]))
+                num_found += 1
+                if num_found == count:
+                    return
+    except (FFmpegError, OSError, IndexError) as error:
+        raise RecordingError(f"{path} cannot be read: {error}\nFetch or export the data set again.") from error
+    raise RecordingError(f"{path} ends after {num_found} of {count} pictures\nFetch or export the data set again.")

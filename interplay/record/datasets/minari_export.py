@@ -20,10 +20,10 @@ from interplay.files import write_json
 from interplay.record.datasets.minari_places import METADATA, is_id, metadata, own_folder, require_minari
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.exchange.writer import Advance, DataSet, Exported, ExportError, by_task, new_folder
+from interplay.record.format.schema import by_seat
+from interplay.record.format.spaces import is_void
 from interplay.record.gymnasium_task import spec_of
-from interplay.record.schema import by_seat
-from interplay.record.sealed import Episode
-from interplay.record.spaces import is_void
+from interplay.record.sealed.episode import Episode
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ def export(
 
     Args:
         out: A folder, for data sets `suite/task/seat-v0`; or an id in Minari's own folder, `name-v0`, for one task.
-        observations: A pipeline, of what an agent in the place of the player would have seen; or `environment`.
+        observations: Name of a pipeline, which shows what an agent in the player's place would have seen; or `environment`.
     Raises:
-        ExportError: If they make no data set, or one is there already; nothing is written then.
+        ExportError: If they make no data set, or one exists already; nothing is written then.
         NotFoundError: For an unknown seat or pipeline.
         RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
     """
@@ -76,7 +76,7 @@ def export(
 
 
 def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list[tuple[str, Path, Task, str]]:
-    """Id, root, task and seat of each data set; everything that can be wrong is found before anything is written."""
+    """Id, root, task and seat of each data set; every mistake is found before anything is written."""
     plan = []
     named = is_id(out)
     if named and len(of_task) > 1:
@@ -119,7 +119,6 @@ class _Writer:
         self.num_steps = self._num_episodes = 0
 
     def add(self, episode: Episode, advance: Advance | None) -> None:
-        """Append an episode, some observations at a time."""
         from minari.data_collector import EpisodeBuffer
 
         decisions, find_space = _decisions(episode, self._seat, self._observations)
@@ -161,7 +160,6 @@ class _Writer:
         self._num_episodes += 1
 
     def close(self) -> None:
-        """Give the description its space of observations."""
         from minari.serialization import serialize_space
 
         assert self._space is not None
@@ -169,7 +167,6 @@ class _Writer:
         write_json(self._folder / METADATA, document, indent=None)
 
     def _open(self, episode: Episode, space: gymnasium.Space) -> MinariStorage:
-        """Begin the data set with what its first episode says."""
         from minari import __version__
         from minari.dataset.minari_storage import MinariStorage
 
@@ -207,7 +204,7 @@ def _frame_skip(observations: str) -> int:
 
 
 def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator[Any], Callable[[], gymnasium.Space]]:
-    """The observations one after the other, and what knows their space after the first."""
+    """The observations one after the other, and a function that knows their space after the first."""
     header = episode.header
     if observations == ENVIRONMENT:
         if header.observation_space is None:
@@ -237,7 +234,7 @@ def _one_view(episode: Episode) -> bool:
 
 
 def _not_held(space: gymnasium.Space) -> str:
-    """The first part of a space that Minari does not give back, in words; empty if there is none."""
+    """The first part of a space that Minari does not give back, in words; or an empty text."""
     is_dict = isinstance(space, gymnasium.spaces.Dict)
     if is_void(space) or (is_dict and not all(isinstance(key, str) for key in space.spaces)):
         return f"in {space}, which Minari's files cannot hold"
@@ -251,7 +248,6 @@ def _not_held(space: gymnasium.Space) -> str:
 
 
 def stacked(space: gymnasium.Space, values: Any) -> Any:
-    """Values of a space as Minari keeps them: arrays, in dicts and tuples as the space has them."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: stacked(part, [value[name] for value in values]) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):
@@ -262,7 +258,6 @@ def stacked(space: gymnasium.Space, values: Any) -> Any:
 
 
 def _steps(episode: Episode, seat: str, times: np.ndarray) -> dict[str, Any]:
-    """Actions, rewards and ends of the decisions, from each to the next."""
     table = episode.steps().slice(0, episode.num_steps)
     starts = times[:-1]
     rewards = episode.rewards(seat)
@@ -276,7 +271,7 @@ def _steps(episode: Episode, seat: str, times: np.ndarray) -> dict[str, Any]:
 
 
 def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
-    """Name -> T + 1 values: whole numbers, truth values, texts and numbers (NaN where there is none); all else as JSON text."""
+    """Name -> T + 1 values: whole numbers, truth values, texts and numbers (NaN where there is no number); else JSON text."""
     texts = episode.steps().column("info").to_pylist()
     rows = [json.loads(texts[step]) for step in times]
     names = dict.fromkeys(name for row in rows for name in row)
@@ -297,7 +292,7 @@ def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
 
 
 def _facts(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    """What is known of an episode, as attributes of its group; Minari reads the slashes as tables."""
+    """Facts of an episode, as attributes of its group; Minari reads the slashes as tables."""
     held = next(one for one in episode.seats if one.seat == seat)
     facts = {
         "interplay/episode": episode.id,

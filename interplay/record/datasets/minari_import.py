@@ -34,8 +34,8 @@ from interplay.record.exchange.importer import (
     why_not_made,
 )
 from interplay.record.exchange.playback import Taken
+from interplay.record.format.schema import Owner
 from interplay.record.gymnasium_task import task_of_spec, why_not_replayed
-from interplay.record.schema import Owner
 from interplay.tasks import Task
 
 _MOST_PACKED = 1100
@@ -43,7 +43,6 @@ _MOST_PACKED = 1100
 
 
 def num_steps_in(place: str) -> int:
-    """Steps of all data sets in a place."""
     return sum(int(places.metadata(folder).get("total_steps", 0)) for folder in places.find(place)[0])
 
 
@@ -76,11 +75,7 @@ def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], N
 
 
 class _Source:
-    """One data set: a seat of a task.
-
-    Raises:
-        RecordingError: If no episode can be made of it.
-    """
+    """One data set: a seat of a task; `RecordingError` if no episode can be made of it."""
 
     def __init__(self, folder: Path) -> None:
         from minari import MinariDataset
@@ -107,7 +102,6 @@ class _Source:
         check_names(self.task)
 
     def _of_ours(self, ours: dict[str, Any]) -> None:
-        """What Interplay wrote."""
         try:
             self.task = Task.from_json(ours["task"])
             self.seat, self.observations = str(ours["seat"]), str(ours["observations"])
@@ -124,7 +118,7 @@ class _Source:
         self.actor, self.why_not = "imported", why_not_made(self.task)
 
     def _of_others(self, said: dict[str, Any]) -> None:
-        """What any other program wrote: its environment must be known here."""
+        """Read a data set of any other program: its environment must be known here."""
         spec = self.dataset.env_spec
         if spec is None:
             raise RecordingError("it does not say which environment it is of, so no task can be made of it")
@@ -157,7 +151,6 @@ def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
 
 
 def _import_game(importing: Importing, sources: dict[str, _Source], advance: Callable[[int], None] | None) -> None:
-    """The data sets of all seats of one task, episode by episode."""
     first = next(iter(sources.values()))
     if missing := [seat for seat in first.task.seats if seat not in sources]:
         for source in sources.values():
@@ -184,7 +177,6 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
 
 
 def _numbers(source: _Source) -> dict[str, int]:
-    """What an episode is called in the data sets of all seats -> its number in this one."""
     indices = [int(index) for index in source.dataset.episode_indices]
     if len(source.task.seats) == 1:
         return {str(index): index for index in indices}
@@ -224,7 +216,6 @@ class _Part:
 
 
 def _values(space: gymnasium.Space, data: Any) -> Iterator[Any]:
-    """The values of a space one after the other, as environments give them."""
     if isinstance(space, gymnasium.spaces.Dict):
         parts = {name: _values(part, data[name]) for name, part in space.spaces.items()}
         return (dict(zip(parts, row, strict=True)) for row in zip(*parts.values(), strict=True))
@@ -304,7 +295,7 @@ def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
 
 
 class _Seen:
-    """Compares what a replay shows, by the data set's pipeline; the same for all seats unless it is what the world returned."""
+    """Comparison of a replay by the data set's pipeline; the same for all seats unless it is what the world returned."""
 
     def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:
         self._seats = task.seats

@@ -1,4 +1,4 @@
-"""Where data sets of Minari lie: a folder of them, or Minari's own, where they are known by their ids."""
+"""Paths of data sets of Minari: in a folder, or in Minari's own, where they are known by their ids."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ def is_id(text: str) -> bool:
 
 
 def require_minari() -> None:
-    """Import Minari.
-
-    Raises:
-        RecordingError: If it is not installed.
-    """
+    """Import Minari; `RecordingError` if it is not installed."""
     try:
         import h5py  # noqa: F401
         import minari  # noqa: F401
@@ -50,7 +46,7 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
     Args:
         place: An id, a data set's folder, or a folder of data sets.
     Raises:
-        RecordingError: If there is none.
+        RecordingError: If there is no data set.
     """
     root = own_folder() / place if is_id(place) and not Path(place).exists() else Path(place).resolve()
     found: list[Path] = []
@@ -76,11 +72,6 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
 
 
 def metadata(folder: Path) -> dict[str, Any]:
-    """What a data set says of itself.
-
-    Raises:
-        RecordingError: If that cannot be read.
-    """
     try:
         document = json.loads((folder / METADATA).read_text("utf-8"))
         if not isinstance(document, dict) or "dataset_id" not in document:

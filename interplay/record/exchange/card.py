@@ -13,7 +13,7 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Release:
-    """What a card says about the release.
+    """Facts of the release on a card.
 
     Attributes:
         license: As the Hugging Face Hub names it, such as `cc-by-4.0`; `unknown` where nothing is said.
@@ -37,12 +37,7 @@ def write_card(
     tags: Sequence[str] = (),
     columns: str = "",
 ) -> None:
-    """Write `README.md`.
-
-    Args:
-        files: Configuration -> the pattern of its files; the first is the default one.
-        columns: What the columns mean, as Markdown.
-    """
+    """Write `README.md`. Of `files` (configuration -> pattern of its files) the first is the default; `columns` is Markdown."""
     task = description.task
     quoted = json.dumps(f"{task.title} ({task.id})")  # YAML reads JSON's texts
     front = ["---", f"license: {json.dumps(release.license)}", f"pretty_name: {quoted}", "task_categories:"]

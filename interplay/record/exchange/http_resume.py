@@ -1,4 +1,4 @@
-"""Files of a server, fetched over a line that may be cut: what was cut off goes on at the same byte."""
+"""Files of a server, fetched over a line that may be cut: a file that was cut off continues at the same byte."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Parameters = Sequence[tuple[str, str | int | float | bool | None]]
 
 
 class LineError(RecordingError):
-    """A server does not answer any more. What came is kept."""
+    """A server does not answer any more. The bytes that arrived are kept."""
 
 
 class BusyError(Exception):
@@ -32,13 +32,13 @@ class BusyError(Exception):
 
 
 class Line:
-    """Requests that are sent again when the line is cut; what they have brought counts as new courage.
+    """Requests that are sent again when the line is cut; every byte that arrives starts the count of attempts again.
 
     Args:
-        refusal: What an answer is an error of, and its body as far as it was read -> what is raised.
+        refusal: An answer that is an error, and its body as far as it was read -> the exception to raise.
         sleep: Waits before another attempt, seconds.
     Attributes:
-        size_bytes: What came over the line.
+        size_bytes: Bytes that arrived.
     """
 
     def __init__(
@@ -80,7 +80,6 @@ class Line:
         raise AssertionError("unreachable")
 
     def length(self, path: str) -> int | None:
-        """Bytes of a file; None where the server does not say."""
         for attempt in range(ATTEMPTS):
             try:
                 answer = self._client.head(path)
@@ -94,7 +93,6 @@ class Line:
         raise AssertionError("unreachable")
 
     def file(self, path: str, part: Path, size_bytes: int, came: Callable[[int], None]) -> None:
-        """Append to a part of a file until it has its size."""
         attempt = 0
         while (have := part.stat().st_size if part.exists() else 0) < size_bytes:
             try:
@@ -135,13 +133,12 @@ class Line:
 
 
 def _chunks(answer: httpx.Response) -> Iterator[bytes]:
-    """What came, as it came: asked for chunks of a size, httpx drops the last one where the line is cut."""
+    """Bytes as they arrive: asked for chunks of a size, httpx drops the last one where the line is cut."""
     for came in answer.iter_raw():
         yield from (came[begin : begin + _CHUNK_BYTES] for begin in range(0, len(came), _CHUNK_BYTES))
 
 
 def _read(answer: httpx.Response, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
-    """A short answer, as it came; of a longer one the beginning."""
     body = bytearray()
     for chunk in _chunks(answer):
         body += chunk

@@ -27,9 +27,9 @@ from interplay.files import alone, is_disk_full
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.playback import PlayedBack, Taken
+from interplay.record.format.schema import Owner
 from interplay.record.recorder import Recorder
-from interplay.record.schema import Owner
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
 from interplay.statistics import StatisticSpec
 from interplay.store import episodes as queries
@@ -50,7 +50,7 @@ Look = Callable[[PlayableEnv, Any, int, bool], bool]
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did.
+    """Result of an import.
 
     Attributes:
         proved: Episodes that were played again and gave every observation, reward and end of the data set.
@@ -66,7 +66,7 @@ class Imported:
 
 
 class Spaces(NamedTuple):
-    """What actions and observations of an episode are of, by seat."""
+    """Spaces of the actions and observations of an episode, by seat."""
 
     action: gymnasium.spaces.Dict
     observation: gymnasium.spaces.Dict
@@ -78,17 +78,17 @@ class Brought:
 
     Attributes:
         seed: None where the data set does not say it.
-        owners: Seat -> who sat there at the start.
-        created_at: When it was recorded; None for now.
+        owners: Seat -> its owner at the start.
+        created_at: Time of recording; None for now.
         why_not: Why it cannot be played again; empty where it can.
-        observations: Reads the T + 1 observations, with several seats mappings; asked where no replay proves the episode.
-        look: Makes what compares a replay with this.
+        observations: Reads the T + 1 observations, with several seats mappings; called where no replay proves the episode.
+        look: Makes a function that compares a replay with this.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
-        pictures: Reads the pictures of an episode whose observations are something else; None where there are none.
-        remark: What else is said of an episode that no replay proves.
+        pictures: Reads the pictures of an episode whose observations are something else; None where there are no pictures.
+        remark: Added to the reason why no replay proves the episode.
         observes_view: Whether the observations are pictures of which only the video is kept.
-        memory: The console's after each step, where it is held, for statistics.
-        starts: Other tasks whose world may have been the one, tried where the first is not.
+        memory: The console's after each step, where it is stored, for statistics.
+        starts: Other tasks that the episode may have been played in, tried after the first.
     """
 
     id: str
@@ -111,25 +111,21 @@ class Brought:
 
 
 def check_names(task: Task) -> None:
-    """Check what a file calls a task and its seats: they become names of folders and columns.
-
-    Raises:
-        RecordingError: If they are no names.
-    """
+    """Check the names of a task and its seats: they become names of folders and columns."""
     parts = task.id.split("/") if isinstance(task.id, str) else []
     if len(parts) != 2 or not all(map(is_name, [*parts, *task.seats])):
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
 
 
 def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec] = (), *, makes_world: bool = True) -> None:
-    """Check that what came from elsewhere names no code that would be imported and called here, unless the same version of the
-    task was played in this data folder, so that its suite file was trusted before.
+    """Check that a recording from elsewhere names no code that would be imported and called here, unless the same version of
+    the task was played in this data folder, so that its suite file was trusted before.
 
     Args:
-        statistics: Which the recording names beside those of its task.
+        statistics: Named by the recording beside those of its task.
         makes_world: Whether its world will be made here.
     Raises:
-        RecordingError: If it does.
+        RecordingError: If it names such code.
     """
     is_known = archive.knows(task)
     trusted = [*archive.statistics, *(task.statistics if is_known else ())]
@@ -166,14 +162,12 @@ def why_not_made(task: Task) -> str:
 
 
 def register_atari(name: str) -> None:
-    """Let Gymnasium know the console's games, if the package is here."""
     if name.startswith("ALE/"):
         with suppress(ModuleNotFoundError):
             import ale_py  # noqa: F401
 
 
 def _once() -> Callable[[logging.LogRecord], bool]:
-    """Lets each message of a log pass once."""
     said: set[str] = set()
 
     def is_new(record: logging.LogRecord) -> bool:
@@ -187,11 +181,7 @@ def _once() -> Callable[[logging.LogRecord], bool]:
 
 
 class Importing:
-    """An import into an archive, episode by episode; each is entered whole or not at all.
-
-    Args:
-        scratch: Where episodes are written until they are whole.
-    """
+    """An import into an archive, episode by episode; each is written in `scratch` until it is whole, and entered then."""
 
     def __init__(self, archive: Archive, scratch: Path) -> None:
         self._archive = archive
@@ -205,7 +195,7 @@ class Importing:
     def to(cls, archive: Archive) -> Iterator[Importing]:
         """An import; what it had not finished when the block ends is removed, as is what a killed one left.
 
-        Of statistics, what is the same for many episodes is logged once.
+        A warning about statistics that holds for many episodes is logged once.
 
         Raises:
             RecordingError: If another process imports, or nothing could be made of anything.
@@ -226,7 +216,7 @@ class Importing:
             raise RecordingError("\n".join(f"{name}: {reason}" for name, reason in result.refused.items()))
 
     def take(self, label: str, read: Callable[[], Brought]) -> bool:
-        """Read one episode, and prove or keep it. False if it was refused, which `result` says under its label."""
+        """Read one episode, and prove or keep it. False if it was refused; `result` then has the reason under its label."""
         try:
             brought = read()
             if brought.id in self._known:
@@ -273,7 +263,7 @@ class Importing:
         self.result.kept[episode.id] = f"{reason}; {brought.remark}" if brought.remark else reason
 
     def _proved(self, brought: Brought) -> Episode | str:
-        """The episode as its replay recorded it; or why the replay is not the data set."""
+        """The episode as its replay recorded it; or why the replay differs from the data set."""
         try:
             env = make(brought.task)
         except EnvError as error:
@@ -297,7 +287,7 @@ class Importing:
         )
 
     def _record(self, brought: Brought, played: RecordedEpisode, look: Look | None) -> Episode | str:
-        """Step a world through what is held and seal it; with `look` the first difference ends it, and is returned."""
+        """Step a world through the stored steps and seal it; with `look` the first difference ends it, and is returned."""
         assert played.recorder is not None
         try:
             observations, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
@@ -335,7 +325,6 @@ class Importing:
 
 
 def imported_name(actor: str, kind: str) -> str:
-    """What to call somebody of a data set: a participant's number there means somebody else here."""
     return f"imported/{actor}" if kind == "human" and "/" not in actor else actor
 
 

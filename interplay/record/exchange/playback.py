@@ -1,4 +1,4 @@
-"""A world that gives again what a data set holds: how episodes are recorded that no replay can prove."""
+"""A world that plays back a data set: it records episodes that no replay can prove."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from interplay.tasks import Task
 
 
 class Taken(NamedTuple):
-    """What a data set holds of one step.
+    """One step of a data set.
 
     Attributes:
         actions, rewards: Seat -> value.
-        owners: Seat -> name of who acted; None where they were those at the start.
+        owners: Seat -> name of its owner; None where they were those at the start.
     """
 
     actions: Mapping[str, Any]
@@ -28,8 +28,8 @@ class Taken(NamedTuple):
 
 
 class PlayedBack(PlayableEnv):
-    """Gives what it is handed, whatever the actions. Its picture is the observation of the first seat where that is one, unless
-    there are pictures of their own.
+    """World with given observations and steps, whatever the actions. Its picture is the observation of the first seat where
+    that is one, unless there are separate pictures.
 
     Pictures with a palette are kept as they are, others as video beside the observation, which is exact; with `observes_view`
     as video alone.
@@ -38,7 +38,7 @@ class PlayedBack(PlayableEnv):
         observations: T + 1 of them, each a mapping seat -> observation.
         steps: T of them.
         palette: uint8, shape (256, 3), of pictures that are indices of colours.
-        pictures: What was seen beside the observations, one for each of them.
+        pictures: One beside each observation.
         memory: The console's after each of the T steps, 128 bytes each, for statistics that read it.
     """
 
@@ -71,7 +71,6 @@ class PlayedBack(PlayableEnv):
         return self._arrive(0), {}
 
     def step(self, action: Any) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:
-        """What is held of the next step."""
         taken = self._steps[self._position]
         rewards = taken.rewards
         if self.task.reward == "shared":  # what is held is the sum already, which the task makes
@@ -85,7 +84,6 @@ class PlayedBack(PlayableEnv):
         return self._observations[position]
 
     def view(self) -> Frame:
-        """The picture, the observation, or a grey picture."""
         if self._picture is not None:
             return self._picture
         seen = self._observations[self._position][self.task.seats[0]]
@@ -96,9 +94,7 @@ class PlayedBack(PlayableEnv):
         return Frame(seen if seen.ndim == 3 and seen.shape[2] == 3 else BLANK)
 
     def readings(self) -> dict[str, Callable[[], Any]]:
-        """The console's memory after the last step, where that is held."""
         return {"ram": lambda: self._memory[self._position - 1]} if self._memory else {}
 
     def versions(self) -> dict[str, str]:
-        """Nothing here changes what is seen."""
         return {}

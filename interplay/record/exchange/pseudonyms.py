@@ -15,17 +15,13 @@ KEY_FILE = "pseudonyms.key"
 
 
 class Pseudonyms:
-    """A keyed hash of people's names.
-
-    Args:
-        key: Secret, kept in the data folder; without it nobody can try out names.
-    """
+    """A hash of people's names, keyed by a secret of the data folder: without it nobody can try out names."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def __call__(self, judge: str) -> str:
-        """What to call a judge.
+        """Pseudonym of a judge.
 
         >>> Pseudonyms(b"secret")("bedd/A1B2") == Pseudonyms(b"secret")("bedd/A1B2") != Pseudonyms(b"other")("bedd/A1B2")
         True
@@ -33,7 +29,7 @@ class Pseudonyms:
         return f"judge-{self._digest(judge)}"
 
     def player(self, name: str, kind: str = "human") -> str:
-        """What to call whoever acted: a participant gets a pseudonym, everybody else is called as they are.
+        """Pseudonym of a participant who played; names of all others stay as they are.
 
         A person who plays and judges has the same digits in both.
 
@@ -49,11 +45,7 @@ class Pseudonyms:
 
 
 def open_pseudonyms(root: Path) -> Pseudonyms:
-    """Those of a data folder; its key is made when missing.
-
-    Raises:
-        InterplayError: If the key cannot be read or made.
-    """
+    """Pseudonyms of a data folder; their key is made when missing."""
     path = root / "imports" / KEY_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,19 +1,102 @@
-"""What a server gives to others: a list of the episodes that may be released, their files, and all of them in one zip."""
+"""Episodes for other servers and people: a list of those that may be released, their files, and all of them in one zip.
+
+People are under pseudonyms in these files; an episode without people is given as it is. Copies are made once and kept in
+`released/` of the data folder, so that a download continues with the same bytes.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from interplay.errors import NotFoundError
+from interplay.files import replacing, sha256_of
 from interplay.record.archive import Archive, Released
-from interplay.record.exchange.copies import Copy, copy_of
-from interplay.record.exchange.pseudonyms import open_pseudonyms
+from interplay.record.errors import RecordingError
+from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
 from interplay.record.exchange.queries import Queries
 from interplay.record.exchange.rows import facts_of
+from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY
+from interplay.record.sealed.episode import Episode
+from interplay.record.sealed.seal import HashingFile, episode_writer
+
+FOLDER = "released"
+_OWNER = "owner."
+_HIDDEN = ("participant_id", "session_id")
+"""Keys of a file's facts that mean something in this data folder alone."""
+
+
+class Copy(NamedTuple):
+    """A file for others."""
+
+    path: Path
+    sha256: str
+    size_bytes: int
+
+
+def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
+    """The file of an episode for others, made when missing."""
+    names = {
+        held.actor: shown for held in episode.seats if (shown := pseudonyms.player(held.actor, held.actor_kind)) != held.actor
+    }
+    known = all(held.participant_id is None for held in episode.seats)
+    if not names and known and episode.sha256 is not None and episode.size_bytes is not None:
+        return Copy(episode.path, episode.sha256, episode.size_bytes)
+    # Other names or another file of the episode make another copy.
+    kind = hashlib.sha256(f"{episode.sha256} {sorted(names.items())}".encode()).hexdigest()[:16]
+    path = archive.root / FOLDER / f"{episode.id}-{kind}.parquet"
+    try:
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            _write(episode, path, names)
+        return Copy(path, sha256_of(path), path.stat().st_size)
+    except OSError as error:
+        raise RecordingError(
+            f"cannot write a copy of episode {episode.id} to {path.parent}: {error.strerror or error}\nFree some space there."
+        ) from error
+
+
+def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
+    with pq.ParquetFile(episode.path) as source, replacing(path) as part:
+        schema = source.schema_arrow.remove_metadata()
+        told = json.loads((source.metadata.metadata or {})[METADATA_KEY])
+        metadata = json.dumps(_renamed(told, names))
+        if named := [name for name in names if f'"{name}"' in metadata]:
+            raise RecordingError(f"episode {episode.id} names {named[0]} where no name is expected, so it is not released")
+        file = HashingFile(part)
+        try:
+            with episode_writer(file, schema) as writer:
+                for group in range(source.num_row_groups):
+                    table = source.read_row_group(group).replace_schema_metadata(None)
+                    for index, field in enumerate(schema):
+                        if field.name.startswith(_OWNER):
+                            owners = [names.get(name, name) for name in table.column(index).to_pylist()]
+                            table = table.set_column(index, field, pa.array(owners, field.type))
+                    writer.write_table(table, row_group_size=max(1, table.num_rows))
+                    file.mark()
+                writer.add_key_value_metadata({METADATA_KEY: metadata, DIGESTS_KEY: json.dumps(file.marks)})
+        finally:
+            file.close()
+
+
+def _renamed(value: Any, names: Mapping[str, str], key: str = "") -> Any:
+    """JSON values with other names, and without numbers that mean something here alone."""
+    if key in _HIDDEN:
+        return None
+    if isinstance(value, dict):
+        return {name: _renamed(part, names, name) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_renamed(part, names) for part in value]
+    return names.get(value, value) if isinstance(value, str) and key in ("actor", "name") else value
+
 
 PAGE_EPISODES = 100
 _CHUNK_BYTES = 1 << 18
@@ -28,7 +111,7 @@ class Offered(NamedTuple):
 
 
 class OfferedPage(NamedTuple):
-    """A page of a list: its episodes, how many there are, how many stay, and where the next page begins."""
+    """A page of a list: its episodes, how many there are, how many are withheld, and the offset of the next page."""
 
     episodes: list[Offered]
     num_episodes: int
@@ -43,11 +126,7 @@ class Publishing:
         self._archive = archive
 
     def page(self, task: str | None, where: Sequence[str], query: str | None, offset: int) -> OfferedPage:
-        """A page of the episodes that fit, oldest first, with the hash of each file.
-
-        Raises:
-            RecordingError, NotFoundError: If a condition or a saved query cannot be read.
-        """
+        """A page of the episodes that fit, oldest first, with the hash of each file."""
         found = self._released(task, where, query, PAGE_EPISODES, offset)
         pseudonyms = open_pseudonyms(self._archive.root)
         episodes = [
@@ -59,22 +138,13 @@ class Publishing:
         )
 
     def file(self, episode_id: str) -> Copy:
-        """The file of one episode.
-
-        Raises:
-            NotFoundError: If there is none, or it may not be released.
-        """
         found = self._archive.released(ids=[episode_id])
         if not found.episodes:
             raise NotFoundError(f"episode {episode_id} may not be released: somebody in it did not agree, or it has no file")
         return copy_of(self._archive, found.episodes[0], open_pseudonyms(self._archive.root))
 
     def zipped(self, task: str | None, where: Sequence[str], query: str | None = None) -> Iterator[bytes]:
-        """A zip of every file that fits, and `episodes.json` with what is known of each; made while it is read.
-
-        Raises:
-            RecordingError, NotFoundError: If a condition cannot be read; before the first byte.
-        """
+        """A zip of every file that fits, and `episodes.json` with the facts of each; made while it is read."""
         found = self._released(task, where, query, None, 0)
         return self._zip(found)
 
@@ -104,8 +174,6 @@ class Publishing:
 
 
 class _Sink(io.RawIOBase):
-    """What a zip is written to; each piece is taken once."""
-
     def __init__(self) -> None:
         super().__init__()
         self._waiting = bytearray()
@@ -118,6 +186,5 @@ class _Sink(io.RawIOBase):
         return len(data)
 
     def taken(self) -> bytes:
-        """What was written since the last time."""
         piece, self._waiting = bytes(self._waiting), bytearray()
         return piece

@@ -1,4 +1,4 @@
-"""Episodes of another server: fetched file by file, each checked by its hash; what was cut off goes on at the same byte."""
+"""Episodes of another server: fetched file by file, each checked by its hash; a file that was cut off continues there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.record.exchange.http_resume import Line, LineError, Parameters
 from interplay.record.exchange.importer import EPISODE_ID, check_code, check_names
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.store import episodes as queries
 from interplay.store.participants import participant_number
 
@@ -28,11 +28,11 @@ FOLDER = "pulled"
 
 
 class PullError(RecordingError, MisuseError):
-    """An address or a token that no episodes can be fetched with."""
+    """An address or a token with which no episodes can be fetched."""
 
 
 class Asked(NamedTuple):
-    """Which episodes: of a task, that meet conditions, or of a query that is saved there."""
+    """Episodes to fetch: of a task, that meet conditions, or of a query that is saved there."""
 
     task: str | None = None
     where: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class Pulled:
-    """What a pull did.
+    """Result of a pull.
 
     Attributes:
         fetched: Episodes that are here now.
@@ -58,8 +58,6 @@ class Pulled:
 
 
 class _Offer(NamedTuple):
-    """A file that the other server has."""
-
     id: str
     sha256: str
     size_bytes: int
@@ -77,11 +75,10 @@ def pull_episodes(
     """Fetch the episodes that a server releases and this archive does not have.
 
     Args:
-        url: Address of the server.
         sleep: Waits before another attempt, seconds.
     Raises:
         PullError: If the server cannot be asked so.
-        RecordingError: If it does not answer. What came is kept, and the next pull goes on there.
+        RecordingError: If it does not answer. The bytes that arrived are kept, and the next pull continues with them.
     """
     try:
         address = httpx.URL(url.rstrip("/"))
@@ -151,7 +148,6 @@ def _page(line: Line, url: httpx.URL, parameters: Parameters) -> dict[str, Any]:
 
 
 def _offers(line: Line, url: httpx.URL, asked: Asked, result: Pulled) -> Iterator[_Offer]:
-    """Everything that the server releases of what is asked for."""
     parameters: list[tuple[str, str | int | float | bool | None]] = [("where", one) for one in asked.where]
     parameters += [(name, value) for name, value in (("task", asked.task), ("query", asked.query)) if value is not None]
     offset: int | None = 0
@@ -175,7 +171,6 @@ def _offers(line: Line, url: httpx.URL, asked: Asked, result: Pulled) -> Iterato
 
 
 def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Callable[[int], None]) -> Episode:
-    """One episode: fetched, checked, in its place and in the catalogue."""
     part = folder / f"{offer.id}-{offer.sha256[:16]}.part"
     if part.exists() and part.stat().st_size > offer.size_bytes:
         part.unlink()
@@ -195,7 +190,6 @@ def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Call
 
 
 def _checked(archive: Archive, path: Path, offer: _Offer) -> Episode:
-    """The episode in a file that came from elsewhere."""
     episode = None
     try:
         episode = Episode.open(path)
@@ -213,7 +207,6 @@ def _checked(archive: Archive, path: Path, offer: _Offer) -> Episode:
 
 
 def _check_facts(episode: Episode) -> None:
-    """Check that what becomes rows of the catalogue is of its kind."""
     held = [episode, *episode.seats]
     counts = [episode.seed, *(one.num_steps for one in held)]
     amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]

@@ -21,17 +21,12 @@ EVERYBODY = "open-play"
 
 
 class QueryError(RecordingError, MisuseError):
-    """A saved query, or a choice of release, that cannot be as it was asked for."""
+    """A saved query, or a choice of release, that cannot be made."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """One version of a saved query.
-
-    Attributes:
-        task, where: What was asked for.
-        sha256: Over the ids and hashes of its episodes; a paper cites it.
-    """
+    """One version of a saved query; `sha256` is over the ids and hashes of its episodes, and a paper cites it."""
 
     name: str
     version: int
@@ -43,17 +38,12 @@ class Saved:
 
     @property
     def label(self) -> str:
-        """`name@version`."""
         return f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the operator wrote down about the release of games.
-
-    Attributes:
-        who: `participant-<id>`, or `open-play`.
-    """
+    """A note of the operator about the release of games: of `participant-<id>`, or of `open-play`."""
 
     who: str
     may_release: bool
@@ -71,7 +61,7 @@ class Queries:
         """Save the episodes that may be released and fit, under a name; the same episodes are no new version.
 
         Returns:
-            The version, whether it is new, and how many episodes fit but stay.
+            The version, whether it is new, and how many episodes fit but are withheld.
         Raises:
             QueryError: If it is no name, or there is no episode.
             RecordingError, NotFoundError: As `Archive.episodes`.
@@ -116,7 +106,6 @@ class Queries:
             return [_saved(row) for row in releases.all_queries(session)]
 
     def episodes(self, saved: Saved) -> dict[str, str]:
-        """Id -> hash of the file as it was then."""
         with self._archive.database.read() as session:
             row = session.get(SavedQuery, (saved.name, saved.version))
             assert row is not None
@@ -141,7 +130,6 @@ class Queries:
             return releases.counts(session)
 
     def choices(self) -> list[Choice]:
-        """Everything that was written down, in order; the newest of each counts."""
         with self._archive.database.read() as session:
             return [
                 Choice(
@@ -154,13 +142,7 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Write down whether games may be released: of one participant, at their word, or of everybody's open play.
-
-        Args:
-            who: `participant-<id>`, or `open-play`.
-        Raises:
-            QueryError: If there is no such participant.
-        """
+        """Write down whether games may be released: of one participant, at their word, or of everybody's open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
             raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")

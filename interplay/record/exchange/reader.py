@@ -1,4 +1,4 @@
-"""What formats of Parquet files share when they are read: where data sets lie, and columns as arrays."""
+"""Reading of formats with Parquet files: where data sets lie, and columns as arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.tables import visible
 
 
 class Part(NamedTuple):
-    """One episode of a data set: what errors call it, how many steps it has or may have, and what reads it."""
+    """One episode of a data set: its name in errors, the number of steps that it may have, and the function that reads it."""
 
     label: str
     num_steps: int
@@ -28,10 +28,10 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A format, told by a document in each data set.
+    """A format, recognized by a document in each data set.
 
     Attributes:
-        name: As errors call its data sets, `of CrowdPlay`.
+        name: Name of its data sets in errors, `of CrowdPlay`.
         document: Its place in the folder of a data set.
         parts: Folder -> the episodes of a data set.
     """
@@ -41,11 +41,6 @@ class Format:
     parts: Callable[[Path], list[Part]]
 
     def num_steps_in(self, place: str) -> int:
-        """Steps of all data sets in a place.
-
-        Raises:
-            RecordingError: If there is none.
-        """
         return sum(part.num_steps for folder in find(place, self.document, self.name) for part in self._parts(folder))
 
     def _parts(self, folder: Path) -> list[Part]:
@@ -70,11 +65,7 @@ class Format:
 
 
 def find(place: str, document: str, name: str) -> list[Path]:
-    """The folders of the data sets in a place, sorted: those with a certain document.
-
-    Raises:
-        RecordingError: If there is none.
-    """
+    """The folders with a certain document in a place, sorted; `RecordingError` if there is no such folder."""
     root, depth = Path(place).resolve(), len(Path(document).parts)
     found = [path.parents[depth - 1] for path in visible(root.rglob(document), root)]  # a killed export leaves others
     if not found:
@@ -86,11 +77,6 @@ def find(place: str, document: str, name: str) -> list[Path]:
 
 
 def episodes_of(paths: list[Path]) -> list[dict[str, Any]]:
-    """The rows of some small files.
-
-    Raises:
-        RecordingError: If one cannot be read.
-    """
     rows: list[dict[str, Any]] = []
     for path in paths:
         try:
@@ -109,11 +95,6 @@ def numbers(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def text_json(text: str) -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        ValueError: If it is something else.
-    """
     value = json.loads(text)
     if not isinstance(value, dict):
         raise ValueError(f"expected a JSON object, got {type(value).__name__}")

@@ -1,6 +1,6 @@
 """One walk over an episode for formats with a row a step: numbers, owners, hashes and pictures; and the way back.
 
-What a format's own columns cannot say (the task, spaces, the palette) is a document beside them, `Description`.
+A document beside the columns, `Description`, has the task, the spaces and the palette.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import gymnasium
 import numpy as np
 
 from interplay.envs.base import Frame, PlayableEnv
-from interplay.record import spaces
 from interplay.record.errors import RecordingError
+from interplay.record.exchange.columns import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.importer import EPISODE_ID, Brought, Look, Spaces, check_names, imported_name, same, why_not_made
 from interplay.record.exchange.playback import Taken
 from interplay.record.exchange.pseudonyms import Pseudonyms
-from interplay.record.exchange.vectors import NOT_NUMERIC, from_row, is_numeric, to_rows
 from interplay.record.exchange.writer import ExportError
-from interplay.record.schema import Owner, by_seat, frame_hash, of_column
-from interplay.record.sealed import Episode
+from interplay.record.format import spaces
+from interplay.record.format.schema import Owner, by_seat, frame_hash, of_column
+from interplay.record.sealed.episode import Episode
 from interplay.tasks import Task
 
 FORMAT_VERSION = 1
@@ -38,7 +38,7 @@ _MAX_PIXELS = 8192
 
 @dataclass(frozen=True)
 class Description:
-    """What all episodes of a data set have in common.
+    """Facts that all episodes of a data set share.
 
     Attributes:
         action_spaces: Seat -> space.
@@ -76,11 +76,7 @@ class Description:
         )
 
     def check(self, episode: Episode) -> None:
-        """Check that an episode fits into the same data set.
-
-        Raises:
-            ExportError: If its spaces or pictures are others.
-        """
+        """Check that an episode fits into the same data set: its spaces and pictures must be the same."""
         mine, its = self.to_json(), Description.of(episode, self.pictures).to_json()
         for name in ("action_spaces", "observation_space", "palette", "height", "width"):
             if mine[name] != its[name]:
@@ -105,11 +101,6 @@ class Description:
 
     @classmethod
     def read(cls, path: Path) -> Description:
-        """Read the document of a data set.
-
-        Raises:
-            RecordingError: If it is missing, or says what cannot be.
-        """
         try:
             said = json.loads(path.read_text("utf-8"))
             if said["format_version"] != FORMAT_VERSION:
@@ -149,10 +140,10 @@ class Rows:
         actions: Seat -> numbers, shape (T, size).
         rewards: Seat -> float64, shape (T,).
         terminated, truncated: bool, shape (T,).
-        owners: Seat -> T names of who acted, people's as pseudonyms.
-        observations: What the environment returned, shape (T + 1, size), or None.
+        owners: Seat -> T names, people's as pseudonyms.
+        observations: As the environment returned them, shape (T + 1, size), or None.
         frame_hashes: int64, shape (T + 1,): of each picture that agents see; `NO_HASH` where nobody drew it.
-        facts: What is known of the whole episode, JSON values.
+        facts: Facts of the whole episode, JSON values.
     """
 
     actions: Mapping[str, np.ndarray]
@@ -217,7 +208,6 @@ def _owners(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> list[str]:
 
 
 def facts_of(episode: Episode, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    """What is known of a whole episode, as JSON values, without people's names."""
     return {
         "episode": episode.id,
         "task": episode.task_id,
@@ -252,9 +242,9 @@ def brought(
 
     Args:
         pictures: Reads its T + 1 pictures; None where it has none.
-        are_exact: Whether these are the pictures that were seen; a video's are not quite.
+        are_exact: Whether these are exactly the pictures that were seen; a video's are not.
     Raises:
-        RecordingError: If its rows are not as the description says.
+        RecordingError: If its rows do not fit the description.
     """
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
@@ -301,7 +291,6 @@ def _is_indexed(description: Description, are_exact: bool) -> bool:
 
 
 def _steps(description: Description, rows: Rows) -> Iterator[Taken]:
-    """The steps of all seats, by the names that people have here."""
     names, seats = _names(rows), description.task.seats
     for step in range(rows.num_steps):
         yield Taken(
@@ -322,7 +311,6 @@ def _names(rows: Rows) -> dict[str, str]:
 
 
 def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None) -> list[Any]:
-    """Pictures as observations; the same of all seats."""
     if pictures is None:
         raise RecordingError(
             f"episode {name} cannot be played again, and the data set holds neither its pictures nor its observations\n"
@@ -332,7 +320,7 @@ def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None)
 
 
 def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
-    """Compares the picture of a replay by its hash, and what the world returned where the data set has it."""
+    """Function that compares the picture of a replay by its hash, and what the world returned where the data set has it."""
 
     def look(env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
         wanted = int(rows.frame_hashes[step])

@@ -1,4 +1,4 @@
-"""What every format shares when episodes are written: which ones a data set holds, and a folder that appears whole."""
+"""Writing of all formats: which episodes a data set holds, and a folder that appears whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from interplay.errors import MisuseError
 from interplay.files import part_of, to_disk
 from interplay.record.errors import RecordingError
-from interplay.record.sealed import Episode
+from interplay.record.sealed.episode import Episode
 from interplay.store.releases import content_hash
 
 Advance = Callable[[int], None]
@@ -21,7 +21,7 @@ Advance = Callable[[int], None]
 
 
 class ExportError(RecordingError, MisuseError):
-    """An export that cannot be as it was asked for."""
+    """An export that cannot be made as it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,9 @@ class DataSet:
     """One data set that was written.
 
     Attributes:
-        id: What it is called below `root`.
-        root: The folder that it lies in.
-        task: Id of its task.
+        id: Its path below `root`.
         seat: The one seat that it holds; empty where it holds all.
-        is_new: Whether it was written now; False where the same one was there.
+        is_new: Whether it was written now; False where the same one existed.
     """
 
     id: str
@@ -47,7 +45,7 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export did: the data sets, and id -> reason of the episodes that are in none of them."""
+    """Result of an export: the data sets, and id -> reason of the episodes that are in none of them."""
 
     datasets: list[DataSet] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -86,11 +84,7 @@ def _why_left_out(episode: Episode) -> str:
 
 @contextmanager
 def new_folder(target: Path, name: str) -> Iterator[Path]:
-    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises.
-
-    Raises:
-        RecordingError: If it cannot be written; nothing is left.
-    """
+    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = part_of(target)
@@ -115,7 +109,7 @@ def write_each(
 ) -> Exported:
     """Write a data set for each task, `OUT/suite/task/`, one after the other; those that are whole stay if a later one fails.
 
-    An export that was stopped goes on when it is called again: a data set that is made of the same is not written again.
+    An export that was stopped continues when it is called again: a data set made of the same episodes is not written again.
 
     Args:
         document: The file of a data set that says what it is `made_of`.
@@ -145,13 +139,12 @@ def write_each(
 
 
 def _made_of(episodes: Sequence[Episode], settings: object) -> str:
-    """What a data set is told by: the hashes of its episodes, and how they were written."""
+    """Hash that identifies a data set: of its episodes, and how they were written."""
     of_episodes = content_hash((episode.id, episode.sha256 or "") for episode in episodes)
     return hashlib.sha256(f"{of_episodes} {settings}".encode()).hexdigest()
 
 
 def _said_of(document: Path) -> str | None:
-    """What a data set says that it is made of."""
     try:
         return str(json.loads(document.read_text("utf-8"))["made_of"])
     except (OSError, ValueError, RecursionError, KeyError, TypeError):

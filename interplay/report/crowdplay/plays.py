@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from interplay.errors import InterplayError
 from interplay.record import Archive, Episode
 from interplay.store.episodes import Condition
-from interplay.store.played_seats import PlayedSeat, played_seats
+from interplay.store.sessions import PlayedSeat, played_seats
 from interplay.store.uploads import task_definitions
 from interplay.study.definition import Study
 from interplay.tasks import Task

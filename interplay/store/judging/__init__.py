@@ -1,4 +1,4 @@
-"""What judging asks of the database: who may be shown, matches, and the append-only log of answers."""
+"""The database of judging: candidates, matches, and the append-only log of answers."""
 
 from interplay.store.judging.candidates import (
     CandidateRow,

@@ -24,7 +24,7 @@ def is_banned(session: Session, judge: str) -> bool:
 
 
 def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
-    """Let no answer of a judge count, from the first one on, and take back what is before them; False if that is so already."""
+    """Let no answer of a judge count, from the first one on, and take back their open match; False if that is so already."""
     lock(session)  # or two bans of one judge at once would both be entered
     if is_banned(session, judge):
         return False
@@ -35,7 +35,6 @@ def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
 
 
 def unban(session: Session, *, judge: str, now: datetime) -> bool:
-    """Let the answers of a judge count again, all of them; False if they do already."""
     lock(session)
     found = session.scalars(select(Ban).where(Ban.judge == judge, Ban.lifted_at.is_(None))).all()
     for row in found:
@@ -51,7 +50,6 @@ def bans(session: Session, *, lifted: bool = False) -> Sequence[Ban]:
 
 
 def known_judges(session: Session) -> list[str]:
-    """Everyone who was ever served a match or whose answers were imported, by name."""
     return sorted({*session.scalars(select(Match.judge).distinct()), *session.scalars(select(Answer.judge).distinct())})
 
 
@@ -62,13 +60,12 @@ def num_answers_of(session: Session, judges: Iterable[str], study: str | None = 
 
 
 def judges_of_worker(session: Session, worker: str) -> list[str]:
-    """Every name in the log of somebody a recruiting channel or a published data set calls so."""
+    """Every name in the log of a worker of a recruiting channel or a published data set."""
     people = session.scalars(select(Participant.id).where(Participant.worker == worker).order_by(Participant.id))
     imported = [judge for judge in known_judges(session) if "/" in judge and judge.partition("/")[2] == worker]
     return [*(judge_name(number) for number in people), *imported]
 
 
 def workers(session: Session) -> dict[str, str]:
-    """Judge -> what the recruiting channel calls that person, of people who came through one."""
     people = select(Participant.id, Participant.worker).where(Participant.worker.is_not(None))
     return {judge_name(number): worker for number, worker in session.execute(people) if worker is not None}

@@ -67,11 +67,7 @@ _ALL_NEEDED_AGREED = ~exists().where(
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
     """Columns of entrants and their episodes: of those in which an agent had any seat for itself, and of those entered. Each
-    once.
-
-    Args:
-        with_seat: Whether the last column is a seat that the entrant held: an episode in which it held two stands there twice.
-    """
+    once, or `with_seat` once for each seat that the entrant held, which is the last column."""
     own = (
         select(*columns, *([EpisodeSeat.seat] if with_seat else []))
         .select_from(EpisodeSeat)
@@ -141,13 +137,12 @@ CandidatesState = frozenset[tuple[Any, ...]]
 
 
 def study(session: Session, study_id: str) -> JudgedStudy | None:
-    """What judging knows of a study; None if none of this id was opened here."""
     row = session.connection().execute(_STUDY, {"study": study_id}).first()
     return None if row is None else JudgedStudy(*row)
 
 
 def study_definition(session: Session, content_hash: str) -> dict[str, Any]:
-    """What one version of a study says; it may hold pictures, so ask once."""
+    """The definition of one version of a study; it may hold pictures, so ask once."""
     return session.get_one(StudyVersion, content_hash).definition
 
 
@@ -164,13 +159,12 @@ def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
 
 
 def candidates_state(session: Session, task: str) -> CandidatesState:
-    """What changes when the candidates of a task do: the entrants in it, how many episodes there are, and when the last came:
-    a new one, the video of one that had none, or one that was entered."""
+    """A value that changes when the candidates of a task change: its entrants, the number of episodes, and the time of the last
+    one that came, got its video, or was entered."""
     return frozenset(tuple(row) for row in session.connection().execute(_STATE, {"task": task}))
 
 
 def candidate_versions(session: Session, task: str) -> list[str]:
-    """Content hashes under which entrants among the candidates were recorded in a task."""
     return sorted(session.scalars(_VERSIONS, {"task": task}))
 
 
@@ -180,17 +174,15 @@ def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]
 
 
 def candidates_of(session: Session, task: str) -> list[CandidateRow]:
-    """Episodes of entrants of a task that may be judged, on whichever seeds, and not interrupted."""
     return _rows(session, _OF_TASK, {"task": task})
 
 
 def games_of(session: Session, participant_id: int) -> set[str]:
-    """Episodes in which a person held a seat."""
     return set(session.connection().scalars(_GAMES, {"participant_id": participant_id}))
 
 
 def candidates_in(session: Session, task: str, episode_id: str) -> list[CandidateRow]:
-    """What one episode of a task shows, on whichever seed: a row for each entrant that was let in and each seat it held."""
+    """Rows of one episode of a task, on any seed: one for each entrant that was let in and each seat it held."""
     return _rows(session, _EPISODE, {"task": task, "episode_id": episode_id})
 
 

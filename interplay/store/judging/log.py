@@ -104,12 +104,12 @@ class LogState(NamedTuple):
 
 
 class JudgeState(NamedTuple):
-    """How a judge stands.
+    """State of a judge.
 
     Attributes:
         num_answers: Answers given, in the study asked for or at all, checks included.
         is_banned: Whether they do not count at present.
-        has_open, has_draft: Whether a match is before the judge, and whether something was written for one without an answer.
+        has_open, has_draft: Whether the judge has an open match, and whether something was written for one without an answer.
     """
 
     num_answers: int
@@ -143,10 +143,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
 
     None, and nothing is added, if the match has its answer by now, or its judge has answered about the same two episodes since
-    it was served (`has_answered_since`).
-
-    Args:
-        fields: The other columns of `Answer`; what the match knows is taken from it.
+    it was served (`has_answered_since`). `fields` are the columns of `Answer` that the match does not know.
     """
     if not mark_answered(session, match, fields["created_at"]):
         return None
@@ -172,13 +169,11 @@ def last_answer_of(session: Session, judge: str, study: str | None) -> Answer | 
 
 
 def retract(session: Session, sequence: int, now: datetime) -> None:
-    """Take an answer back. The transaction must hold `lock`."""
     session.add(Retraction(sequence=sequence, created_at=now))
     session.flush()
 
 
 def log_state(session: Session) -> LogState:
-    """Where the log ends, and the revision of what counts in it."""
     return _state(*session.connection().execute(_LOG_STATE).one())
 
 
@@ -196,9 +191,8 @@ def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int, num
 def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:
     """The answers that count, in order, in one task or all, from the answer behind sequence number `after` on.
 
-    Every rating is computed from what this yields and from nothing else, so whatever is left out here has never been: answers
-    to checks, of model judges, of banned judges, and those taken back. The revision in `log_state` tells when that changes for
-    earlier answers.
+    Every rating is computed from these alone: answers to checks, of model judges, of banned judges, and those taken back are
+    left out. The revision in `log_state` tells when that changes for earlier answers.
     """
     statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
     connection = session.connection()
@@ -236,9 +230,9 @@ def answers_where_one_side_leads(
 
 
 def answers_for_review(session: Session, study: str | None = None) -> Iterator[Any]:
-    """Of every answer, in one study or all, what tells how carefully it was given: tuples of judge, their kind, study, purpose,
-    outcome, the outcome a check expects, the time from serving to answering in seconds, and as the page wrote them, None or any
-    text: seconds watched and length of the left video, then of the right one."""
+    """Care with which every answer was given, in one study or all: tuples of judge, their kind, study, purpose, outcome, the
+    outcome a check expects, the time from serving to answering in seconds, and as the page wrote them, None or any text:
+    seconds watched and length of the left video, then of the right one."""
     seconds = [Answer.viewing[side, name].as_string() for side in ("left", "right") for name in ("watched_s", "length_s")]
     query = select(
         Answer.judge,
@@ -255,7 +249,6 @@ def answers_for_review(session: Session, study: str | None = None) -> Iterator[A
 
 
 def num_answers_by(session: Session, judge: str, study: str | None = None) -> int:
-    """How many answers a judge has given, checks included, in one study or at all."""
     if study is None:
         return session.connection().scalar(_BY_JUDGE, {"judge": judge}) or 0
     return session.connection().scalar(_BY_JUDGE_IN_STUDY, {"judge": judge, "study": study}) or 0
@@ -268,6 +261,5 @@ def answered_since(session: Session, judge: str, since: datetime, study: str | N
 
 
 def judge_state(session: Session, judge: str, study: str | None) -> JudgeState:
-    """What decides whether a judge may answer in a study, or in the open room, and with what they continue."""
     statement = _JUDGE_STATE if study is None else _JUDGE_STATE_IN_STUDY
     return JudgeState(*session.connection().execute(statement, {"judge": judge, "study": study}).one())

@@ -1,4 +1,4 @@
-"""Matches: what judges were shown, what is before them, what they gave back."""
+"""Matches: served to judges, open, answered or released."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _OTHER = aliased(Match)
 
 
 def _shows(match: type[Match]) -> ColumnElement[bool]:
-    """Whether a match shows the two episodes, or the two segments of them, that `_about` names, whichever is on the left."""
+    """Whether a match shows the two episodes, or the two segments of them, that `_about` names, in either order."""
     segments = [func.coalesce(one, 0) for one in (match.left_segment_id, match.right_segment_id)]
     shown = (match.left_episode_id, segments[0], match.right_episode_id, segments[1])
     left, right = (tuple(bindparam(name) for name in (side, f"{side}_segment")) for side in ("left", "right"))
@@ -131,7 +131,7 @@ _MARK_ANSWERED = (
 
 
 class OpenPair(NamedTuple):
-    """A match that is before a judge now; the answer to one that `informs` will rate."""
+    """A match that a judge has open; the answer to one that `informs` will rate."""
 
     left: str
     right: str
@@ -148,12 +148,10 @@ def open_pairs(session: Session, task: str) -> list[OpenPair]:
 
 
 def is_pair_open(session: Session, match: Match) -> bool:
-    """Whether what this match shows is before any judge now."""
     return session.connection().scalar(_OPEN_SHOWING, _sides(match)) is not None
 
 
 def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
-    """Seed and the two episodes of every match this judge was ever served in a task."""
     rows = session.connection().execute(_SHOWN_TO, {"judge": judge, "task": task})
     return [(seed, frozenset((left, right))) for seed, left, right in rows]
 
@@ -207,12 +205,11 @@ def match_to_read(session: Session, match_id: str) -> Match | None:
 
 
 def is_withdrawn(session: Session, match_id: str) -> bool:
-    """Whether a match that is not answered shows a game whose player does not agree to that, any more."""
+    """Whether an unanswered match shows a game whose player no longer agrees to that."""
     return bool(session.connection().scalar(_IS_WITHDRAWN, {"match_id": match_id}))
 
 
 def add_match(session: Session, match: Match) -> None:
-    """Open a match. The transaction must hold `lock`."""
     values = {column.key: getattr(match, column.key) for column in inspect(Match).column_attrs}
     # What is not there is left out: a JSON column given None would hold JSON's null, which is something.
     values = {name: value for name, value in values.items() if value is not None}
@@ -235,7 +232,7 @@ def _match(session: Session, match_id: str | None) -> Match | None:
 def touch(
     session: Session, match_id: str, judge: str, study: str | None, now: datetime, draft: dict[str, Any] | None = None
 ) -> bool:
-    """Note a sign of life of an open match, and what was filled in so far if anything is given; False if there is no such
+    """Note a heartbeat of an open match, and what was filled in so far if anything is given; False if there is no such
     open match of this judge, a person's being one of the study they work in."""
     values: dict[str, Any] = {"match_id": match_id, "of_judge": judge, "of_study": study, "now": now}
     if draft is None:
@@ -244,7 +241,7 @@ def touch(
 
 
 def release(session: Session, match: Match, now: datetime) -> None:
-    """Give back a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
+    """Release a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
     written."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
 
@@ -255,19 +252,18 @@ def add_problem(session: Session, match: Match, *, kind: str, words: str, now: d
 
 
 def last_problems(session: Session, limit: int) -> list[tuple[Problem, Match]]:
-    """What was last said to be wrong with matches, the newest first."""
     query = select(Problem, Match).join(Match, Match.id == Problem.match_id).order_by(Problem.id.desc()).limit(limit)
     return [(problem, match) for problem, match in session.execute(query)]
 
 
 def release_open_of(session: Session, judge: str, now: datetime, *, study: str | None = None) -> int:
-    """Take back what this judge has before them, in one study or at all; returns how many there were. A draft stays."""
+    """Take back the open match of this judge, in one study or at all; returns how many there were. A draft stays."""
     mine = update(Match).where(Match.judge == judge, _IS_OPEN)
     return _rowcount(session, (mine if study is None else mine.where(Match.study == study)).values(released_at=now), {})
 
 
 def release_showing(session: Session, episode_id: str, now: datetime) -> int:
-    """Take back every unanswered match that shows an episode, as if its judge had given it back; returns how many."""
+    """Take back every unanswered match that shows an episode, as if its judge had released it; returns how many."""
     shows = or_(Match.left_episode_id == episode_id, Match.right_episode_id == episode_id)
     showing = update(Match).where(
         Match.answered_at.is_(None), or_(Match.released_at.is_(None), Match.draft.is_not(None)), shows
@@ -276,17 +272,17 @@ def release_showing(session: Session, episode_id: str, now: datetime) -> int:
 
 
 def was_given_back(match: Match) -> bool:
-    """Whether its judge gave this match back, which is a sign of life; one released by silence had its last one before."""
+    """Whether its judge released this match, which counts as a heartbeat; one released by silence had its last one before."""
     return match.released_at is not None and match.seen_at >= match.released_at
 
 
 def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:
-    """Release every open match without a sign of life since `seen_before`; returns how many."""
+    """Release every open match without a heartbeat since `seen_before`; returns how many."""
     return _rowcount(session, _RELEASE_UNSEEN, {"seen_before": seen_before, "now": now})
 
 
 def release_untouched(session: Session, *, served_before: datetime, now: datetime) -> int:
-    """Release every open match that was served before a time and has given no sign of life at all; returns how many."""
+    """Release every open match that was served before a time and never had a heartbeat; returns how many."""
     return _rowcount(session, _RELEASE_UNTOUCHED, {"served_before": served_before, "now": now})
 
 

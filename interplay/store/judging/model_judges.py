@@ -1,4 +1,4 @@
-"""What model judges ask of the database: people's answers with the episodes they are about, and a place for their own."""
+"""The database of model judges: people's answers with their episodes, and a place for their own."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LoggedJudge(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """What a model judge says of a pair; `match_id` is made from judge, episodes and seat, so that it says it once."""
+    """Answer of a model judge about a pair; `match_id` is made from judge, episodes and seat, so that it is given once."""
 
     match_id: str
     task_hash: str
@@ -91,13 +91,12 @@ def logged_judges(session: Session) -> list[LoggedJudge]:
 
 
 def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:
-    """Answers of a model judge about a task, in the order of the log."""
     query = _PAIRS.add_columns(Answer.viewing).where(Answer.task == task, Answer.judge == judge, BY_MODELS)
     return [LoggedOpinion(JudgedPair(*row), _probabilities(viewing)) for *row, viewing in session.execute(query)]
 
 
 def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
-    """Of the three outcomes, if that is what a judge has sent: programs may send anything."""
+    """Probabilities of the three outcomes, if a judge has sent valid ones: programs may send anything."""
     given = viewing.get("probabilities")
     if not isinstance(given, dict) or set(given) != {"left", "draw", "right"}:
         return None
@@ -116,7 +115,7 @@ def episodes_by_id(session: Session, ids: Iterable[str]) -> list[EpisodeRow]:
 
 
 def add_model_answers(session: Session, *, judge: str, task: str, answers: Sequence[ModelAnswer], now: datetime) -> int:
-    """Append what a model judge says; what it has said before is left out. Returns how many were new."""
+    """Append answers of a model judge; known ones are left out. Returns how many were new."""
     lock(session)
     known = answered_matches(session, judge, task)
     new = [answer for answer in answers if answer.match_id not in known]

@@ -1,4 +1,4 @@
-"""Segments of games: those of a study, what was asked about them, and the reward that says what is asked next."""
+"""Segments of games: those of a study, the answers about them, and the reward that chooses the next pair."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ class SegmentRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What it is called in a guide's sums: the same in every version of a study."""
+        """Name in a guide's sums: the same in every version of a study."""
         return f"{self.episode_id}:{self.first_step}:{self.last_step}"
 
 
 class Guide(NamedTuple):
-    """The reward that says what is asked next; `id` changes when there is another one."""
+    """The reward that chooses the next pair; `id` changes when there is another one."""
 
     id: int
     reward: str
 
 
 class SegmentAnswer(NamedTuple):
-    """An answer about two segments, what it is about, and whose play, empty in a task of one seat."""
+    """An answer about two segments, and whose play it is about; empty in a task of one seat."""
 
     outcome: str
     left: SegmentRow
@@ -89,7 +89,6 @@ class SegmentAnswer(NamedTuple):
 
 
 def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
-    """Those of some episodes whose people all agree to their being compared."""
     found: set[str] = set()
     for start in range(0, len(episode_ids), _IDS_AT_ONCE):
         some = episode_ids[start : start + _IDS_AT_ONCE]
@@ -98,7 +97,6 @@ def agreed_to(session: Session, episode_ids: Sequence[str]) -> set[str]:
 
 
 def entered_by(session: Session, task: str, entrants: Collection[str]) -> list[CandidateRow]:
-    """Episodes of some entrants of a task that may be judged, on whichever seeds: a row for each seat they held."""
     return [row for row in candidates_of(session, task) if row.agent in entrants]
 
 
@@ -133,12 +131,11 @@ def segments_by_id(session: Session, ids: Collection[int]) -> dict[int, SegmentR
 
 
 def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
-    """The segments of every version of a study, whether they may be shown or not."""
     return [SegmentRow(*row) for row in session.execute(_SEGMENTS.where(Segment.study == study))]
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Pairs of segments that somebody has answered about in a study, or has before them; models and banned judges left out."""
+    """Pairs of segments that somebody has answered about in a study, or has open; models and banned judges left out."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 
@@ -156,7 +153,7 @@ def num_segment_answers(session: Session, study: str) -> int:
 def segment_answers(
     session: Session, study: str, *, judges: Literal["people", "models", "all"] = "people"
 ) -> Iterator[SegmentAnswer]:
-    """The answers about segments of a study that count, in the order of the log; those of who could not tell are left out."""
+    """The answers about segments of a study that count, in the order of the log, without those of judges who could not tell."""
     known = {row.id: row for row in segments_of_study(session, study)}
     query = (
         select(Answer.outcome, Match.left_segment_id, Match.right_segment_id, Match.seat)
@@ -177,7 +174,6 @@ def add_guide(session: Session, study: str, reward: str, sums: dict[str, Any], n
 
 
 def newest_guide(session: Session, study: str) -> Guide | None:
-    """The reward that says what is asked next in a study; None before one was learned."""
     row = session.connection().execute(_NEWEST_GUIDE, {"study": study}).first()
     return None if row is None else Guide(*row)
 

@@ -18,7 +18,7 @@ _ANSWERS_PER_FETCH = 5000
 
 
 class Verdict(NamedTuple):
-    """An answer as one agent sees it: about whom, on which side it was, and what was said."""
+    """An answer from the view of one agent: its opponent, its side, and the outcome."""
 
     task: str
     is_left: bool
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """What a judge wrote about an agent; `verdict` is `won`, `drew` or `lost`, `side` where the agent was shown."""
+    """Words of a judge about an agent; `verdict` is `won`, `drew` or `lost`, `side` where the agent was shown."""
 
     task: str
     opponent: str
@@ -59,7 +59,7 @@ def verdicts(session: Session, agent: str, *, up_to: int | None = None) -> Itera
 
 
 def last_reasons(session: Session, agent: str, *, limit: int, without: set[str], up_to: int | None = None) -> list[Reason]:
-    """What was last written about an agent, newest first, in answers that count; tasks of `without` are left out."""
+    """The last words about an agent, newest first, in answers that count; tasks of `without` are left out."""
     query = (
         select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.reason, Answer.created_at)
         .where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))
@@ -80,7 +80,7 @@ def _up_to(sequence: int | None) -> ColumnElement[bool]:
 
 
 def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
-    """Tasks of which a judge has a pair before them that they have not answered; a page that slept may still answer."""
+    """Tasks of which a judge has an unanswered match open; a page that slept may still answer."""
     query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
     return set(session.scalars(query.distinct()))
 
@@ -90,10 +90,8 @@ _COUNT = {"people": COUNTS, "models": BY_MODELS, "all": or_(COUNTS, BY_MODELS)}
 
 
 class FullAnswer(NamedTuple):
-    """One answer of the log and the two episodes it is about; fields as in `models.Answer`.
-
-    `dataset` is the name that an imported answer came under; it is empty for an answer given here.
-    """
+    """One answer of the log and its two episodes; fields as in `models.Answer`. `dataset` is the name under which an answer was
+    imported, or empty."""
 
     sequence: int
     task: str
@@ -117,7 +115,7 @@ def full_answers(
 ) -> Iterator[FullAnswer]:
     """Every answer that counts, in the order of the log, of one task or of all; people's, if not said otherwise.
 
-    Reports are made from what this yields and from nothing else, so whatever is left out here is in no table.
+    Reports are made from these alone, so answers that are left out here are in no table.
     """
     query = select(
         Answer.sequence,
@@ -144,7 +142,6 @@ def full_answers(
 
 
 def num_full_answers(session: Session, task: str | None = None) -> int:
-    """How many answers `full_answers` yields at most; for progress bars."""
     query = select(func.count()).select_from(Answer).where(COUNTS)
     return session.scalar(query if task is None else query.where(Answer.task == task)) or 0
 

@@ -1,4 +1,4 @@
-"""Classes: their codes, the pupils in them, and what these have played."""
+"""Classes: their codes, their pupils, and the games of these."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TAKEN_OUT = "not in"
 
 
 class PlayedSeat(NamedTuple):
-    """What a pupil did in a game that is in the catalogue.
+    """A pupil's seat in a game that is in the catalogue.
 
     Attributes:
         duration_s: Of the whole game, seconds.
@@ -62,7 +62,6 @@ def pupils(session: Session, code: str) -> list[Participant]:
 
 
 def nickname_of(pupil: Participant) -> tuple[str, str] | None:
-    """Code of the class and nickname of a pupil; None for everybody else."""
     if pupil.channel != CHANNEL or pupil.worker is None:
         return None
     code, _, nickname = pupil.worker.partition("/")
@@ -70,7 +69,7 @@ def nickname_of(pupil: Participant) -> tuple[str, str] | None:
 
 
 def take_out(session: Session, pupil: Participant, code: str) -> None:
-    """Somebody is in this class no longer: their number stays theirs, and what they have played stays recorded."""
+    """Take a pupil out of a class: their number stays theirs, and their games stay recorded."""
     pupil.worker = f"{TAKEN_OUT} {code}/{FORGOTTEN}{pupil.id}"
     session.flush()
 
@@ -90,7 +89,6 @@ def forget(session: Session, row: ClassRow, now: datetime) -> int:
 
 
 def played(session: Session, code: str) -> list[PlayedSeat]:
-    """Every game of the pupils of a class that is in the catalogue, the oldest first."""
     ids = select(Participant.id).where(
         Participant.channel == CHANNEL, Participant.worker.startswith(f"{code}/", autoescape=True)
     )

@@ -30,11 +30,7 @@ def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEve
 
 
 def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
-    """Enter an address, once; and note that this visit has entered, not with which address.
-
-    Returns:
-        False if the visit has entered before; then nothing is written.
-    """
+    """Enter an address, once; and note that this visit has entered, not with which address. False if it has entered before."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.has_entered_raffle:
         return False
@@ -63,7 +59,6 @@ def note_draw(session: Session, known: Collection[RaffleEntry], winners: Collect
 
 
 def erase_addresses(session: Session, study: str) -> int:
-    """Erase the addresses of a study; ids and the draw stay. Returns how many there were."""
     known = [entry for entry in entries(session, study) if entry.address is not None]
     for entry in known:
         entry.address = None

@@ -1,4 +1,4 @@
-"""Studies in numbers: who takes part, how far people get, what visits reach, and the money. The database adds up."""
+"""Studies in numbers: their people, how far these get, what visits reach, and the money. The database adds up."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class PersonRow(NamedTuple):
         quiz: Best share of right boxes; None without an attempt.
         answers: Given in the study, in all visits of this person.
         version: Hash of the study that the person agreed to.
-        due_cents: What the ledger says that it has earned or won.
-        sent_cents: What was sent for it.
+        due_cents: Earned or won, by the ledger.
+        sent_cents: Sent for it.
         reward: State of the payment of the reward, as in `PayEvent`; empty before it is sent.
-        owed_cents: What is still to be sent; `study.overview` says it.
+        owed_cents: Still to be sent; set by `study.overview`.
     """
 
     enrolment: str
@@ -76,11 +76,7 @@ class Funnel(NamedTuple):
 
 
 class MoneyRow(NamedTuple):
-    """A part of the ledger added up: the newest state of each request counts.
-
-    Attributes:
-        kind, state: As in `PayEvent`.
-    """
+    """A part of the ledger added up: the newest state of each request counts. `kind` and `state` are those of `PayEvent`."""
 
     study: str
     channel: str
@@ -106,7 +102,6 @@ def count_people(session: Session, study: str, outcome: str | None = None) -> in
 
 
 def people(session: Session, study: str, *, outcome: str | None = None, limit: int, offset: int) -> list[PersonRow]:
-    """A page of the visits of a study, the newest first."""
     page = (
         select(Enrolment)
         .where(*_in(study, outcome))
@@ -198,14 +193,12 @@ def funnel(session: Session, study: str) -> Funnel:
 
 
 def arrivals(session: Session, study: str, since: datetime) -> dict[str, int]:
-    """Outcome -> how many of the visits that began since then."""
     outcome = func.coalesce(Enrolment.outcome, WORKING)
     query = select(outcome, func.count()).where(Enrolment.study == study, Enrolment.arrived_at >= since).group_by(outcome)
     return {name: count for name, count in session.execute(query)}
 
 
 def money(session: Session, study: str | None = None) -> list[MoneyRow]:
-    """The ledger by study, channel, currency, kind and state."""
     newest = _newest().subquery()
     parts = (Enrolment.study, Enrolment.channel, newest.c.currency, newest.c.kind, newest.c.state)
     query = select(*parts, func.sum(newest.c.amount_cents), func.count()).join(newest, newest.c.enrolment_id == Enrolment.id)
@@ -216,7 +209,6 @@ def money(session: Session, study: str | None = None) -> list[MoneyRow]:
 
 
 def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRewards]:
-    """Finished visits whose reward is still to be sent."""
     is_unsent = _is_unsent(literal("reward:") + Enrolment.id)
     parts = (Enrolment.study, Enrolment.channel, Enrolment.study_hash, Enrolment.variant)
     query = select(*parts, func.count()).where(Enrolment.outcome == "done", is_unsent).group_by(*parts).order_by(*parts)
@@ -236,7 +228,6 @@ def unpaid_dues(session: Session, outcomes: Collection[str], study: str | None =
 
 
 def raffle_lines(session: Session, study: str | None = None) -> list[tuple[str, int, str, str]]:
-    """(study, participant, enrolment, detail) of everybody whom a raffle has drawn."""
     query = select(Enrolment.study, Enrolment.participant_id, Enrolment.id, PayEvent.detail).join(
         PayEvent, PayEvent.enrolment_id == Enrolment.id
     )
@@ -251,7 +242,6 @@ def reached(session: Session, study: str, statistic: str) -> dict[str, Spread]:
 
 
 def num_met(session: Session, study: str, statistic: str, required: float) -> dict[str, tuple[int, int]]:
-    """Variant -> how many visits reach so much, and how many have a game."""
     values = _of_visits(study, statistic).subquery()
     met = func.sum(case((values.c.value >= required, 1), else_=0))
     query = select(values.c.part, met, func.count(values.c.value)).group_by(values.c.part)
@@ -296,7 +286,7 @@ def _of_visits(study: str, statistic: str) -> Any:
 
 
 def _games() -> Subquery:
-    """The games of visits, one line for each seat: who left it and came back to it has two sessions, and one game."""
+    """The games of visits, one line for each seat: a player who left it and came back has two sessions, and one game."""
     seat = func.coalesce(PlaySession.seat, "player")
     parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
     query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))

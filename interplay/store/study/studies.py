@@ -1,4 +1,4 @@
-"""Studies, their versions, and who took part: opening and closing, pauses, enrolments, quiz attempts, reviews."""
+"""Studies, their versions, and their participants: opening and closing, pauses, enrolments, quiz attempts, reviews."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _STANDING = select(
 
 
 class Standing(NamedTuple):
-    """How somebody's part in a study stands.
+    """State of somebody's part in a study.
 
     Attributes:
         is_banned: Whether the person's answers do not count at present.
@@ -87,7 +87,6 @@ def open_study(session: Session, *, study: str, content_hash: str, definition: M
 
 
 def close_study(session: Session, study: str, now: datetime) -> StudyRow | None:
-    """Close a study; None without one of that id. Closing twice keeps the first time."""
     row = session.get(StudyRow, study)
     if row is not None and row.closed_at is None:
         row.closed_at = now
@@ -113,7 +112,6 @@ def study_versions(session: Session, study: str) -> list[StudyVersion]:
 
 
 def all_versions(session: Session) -> list[StudyVersion]:
-    """Every version of every study that was opened here, oldest first."""
     return list(session.scalars(select(StudyVersion).order_by(StudyVersion.created_at, StudyVersion.content_hash)))
 
 
@@ -127,7 +125,6 @@ def add_enrolment(
     may_release: bool = False,
     **columns: Any,
 ) -> Enrolment:
-    """Add a person's new part in a study."""
     times = {"arrived_at": now, "consented_at": now if consented else None}
     enrolment = Enrolment(id=enrolment_id, arrival=dict(arrival), may_release=may_release, **times, **columns)
     session.add(enrolment)
@@ -169,7 +166,6 @@ def enrolments_of_study(session: Session, study: str) -> list[Enrolment]:
 
 
 def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
-    """Study -> outcome -> how many; those who have not ended count as `working`."""
     outcome = func.coalesce(Enrolment.outcome, "working")
     counts: dict[str, dict[str, int]] = {}
     for study, name, count in session.execute(
@@ -180,7 +176,7 @@ def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
 
 
 def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: datetime) -> Enrolment:
-    """End a part, once: the first outcome stays. The judge's open match goes back to the others."""
+    """End a part, once: the first outcome stays. The judge's open match is released."""
     lock(session)  # or two ends at once would both find none, and the last one would stay
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.outcome is None:
@@ -191,7 +187,7 @@ def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: dateti
 
 
 def last_seen(session: Session, enrolment: Enrolment) -> datetime:
-    """The last sign of life of somebody in a study: on arrival, at the quiz, from the page of a match, or from a game."""
+    """The last heartbeat of somebody in a study: on arrival, at the quiz, from the page of a match, or from a game."""
     seen = select(func.max(Match.seen_at)).where(
         Match.judge == judge_name(enrolment.participant_id), Match.study == enrolment.study
     )
@@ -216,7 +212,7 @@ def add_quiz_attempt(session: Session, *, now: datetime, **columns: Any) -> Quiz
 
 
 def quiz_attempts(session: Session, study: str, participant_id: int) -> list[QuizAttempt]:
-    """A participant's attempts in a study, over all their enrolments, in order: who comes back has no fresh ones."""
+    """A participant's attempts in a study, over all their enrolments, in order: a later enrolment gives no fresh ones."""
     query = (
         select(QuizAttempt)
         .join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id)
@@ -231,13 +227,11 @@ def quiz_attempts_of_study(session: Session, study: str) -> list[QuizAttempt]:
 
 
 def add_pause(session: Session, *, study: str | None, is_paused: bool, note: str, now: datetime) -> None:
-    """Write down that a study (of None: the whole server) is paused, or continues."""
     session.add(Pause(study=study, is_paused=is_paused, note=note, created_at=now))
     session.flush()
 
 
 def current_pauses(session: Session) -> dict[str | None, Pause]:
-    """What is paused now: id of a study, or None for the whole server."""
     newest = select(func.max(Pause.id)).group_by(Pause.study)
     return {one.study: one for one in session.scalars(select(Pause).where(Pause.id.in_(newest))) if one.is_paused}
 

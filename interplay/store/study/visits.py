@@ -1,4 +1,4 @@
-"""Visits of studies of play: which variant each has, which games belong to it, and how far each variant is."""
+"""Visits of studies of play: the variant of each, its games, and how far each variant is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PlayedSession(NamedTuple):
 
     Attributes:
         session: The seat; its `episode_id` is set from its first step on.
-        episode: What was recorded; None before it is in the catalogue.
+        episode: None before it is in the catalogue.
         frame_rate_hz: Of its task; None without an episode.
         measures: Statistics of the episode, of all its seats and owners.
     """
@@ -51,12 +51,7 @@ class PartnersCompared(NamedTuple):
 
 
 class VariantCount(NamedTuple):
-    """How far a variant is.
-
-    Attributes:
-        accepted_s: Seconds that count, of visits that ended.
-        ended, working: Visits that did, and those of people who are at it.
-    """
+    """How far a variant is: seconds that count, of visits that ended; how many ended, and how many people are at one."""
 
     accepted_s: float
     ended: int
@@ -64,7 +59,7 @@ class VariantCount(NamedTuple):
 
 
 def give_variant(session: Session, enrolment_id: str, variant: str, reason: str) -> Enrolment:
-    """Note what a visit plays, once: the first variant stays."""
+    """Note the variant of a visit, once: the first one stays."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.variant is None:
         enrolment.variant, enrolment.variant_reason = variant, reason
@@ -73,7 +68,6 @@ def give_variant(session: Session, enrolment_id: str, variant: str, reason: str)
 
 
 def accept(session: Session, enrolment_id: str, seconds: float) -> None:
-    """Note how much of a visit counts towards its variant's target."""
     session.get_one(Enrolment, enrolment_id).accepted_s = seconds
     session.flush()
 
@@ -84,7 +78,6 @@ def bind(session: Session, session_id: str, enrolment_id: str) -> None:
 
 
 def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
-    """Every seat of a visit, oldest first, with its episode if the catalogue has it."""
     query = (
         select(PlaySession, EpisodeRow, TaskRow.definition)
         .join(EpisodeRow, EpisodeRow.id == PlaySession.episode_id, isouter=True)
@@ -106,19 +99,16 @@ def sessions_of(session: Session, enrolment_id: str) -> list[PlayedSession]:
 
 
 def answered(session: Session, enrolment_id: str) -> set[str]:
-    """Forms about partners that were sent or skipped in a visit."""
     return set(session.scalars(select(VisitAnswer.form).where(VisitAnswer.enrolment_id == enrolment_id)))
 
 
 def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, VisitAnswer]]:
-    """What people answered about partners, over all versions of a study, in the order of the answers."""
     query = select(Enrolment, VisitAnswer).join(Enrolment, VisitAnswer.enrolment_id == Enrolment.id)
     return [(one, answer) for one, answer in session.execute(query.where(Enrolment.study == study).order_by(VisitAnswer.id))]
 
 
 def partners_compared(session: Session) -> list[PartnersCompared]:
-    """What people answered about two partners just met, in all studies, in the order of the answers; without those who are
-    banned."""
+    """Answers about two partners just met, in all studies, in order; without those of banned people."""
     judge = literal(PERSON) + cast(Enrolment.participant_id, String)
     is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
     query = (

@@ -1,0 +1,107 @@
+"""The parts of a picture that changed, found once a step, for the recording and for the players.
+
+Pictures are palette indices, taken as words of 8 pixels, or of one where their number is not divisible by 8.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Change(NamedTuple):
+    """Difference of a picture from the one before.
+
+    Attributes:
+        places: The words that differ, int64, shape (n,).
+        now: Their new values, shape (n,).
+        bits: New values XOR old values, shape (n,).
+    """
+
+    places: np.ndarray
+    now: np.ndarray
+    bits: np.ndarray
+
+
+class PictureChanges:
+    """Finds where each picture, uint8, shape (H, W), differs from the one before; the first one is compared with index 0
+    everywhere."""
+
+    def __init__(self, height: int, width: int) -> None:
+        self.last = np.zeros((height, width), np.uint8)
+        self._word = _word(self.last.size)
+        self._last = self.last.reshape(-1).view(self._word)
+
+    def take(self, pixels: np.ndarray) -> Change:
+        words = np.frombuffer(pixels if pixels.flags.c_contiguous else np.ascontiguousarray(pixels), self._word)
+        last = self._last
+        places = (words != last).nonzero()[0]
+        now = words[places]
+        bits = now ^ last[places]
+        last[places] = now
+        return Change(places, now, bits)
+
+    def follow(self, change: Change) -> None:
+        self._last[change.places] = change.now
+
+
+def _word(num_pixels: int) -> type[np.unsignedinteger]:
+    return np.uint8 if num_pixels % 8 else np.uint64
+
+
+class _Canvases(threading.local):
+    """For each size a picture that is black except while it is looked at: one for all games, so that it stays in the cache."""
+
+    def __init__(self) -> None:
+        self.of_size: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+
+_canvases = _Canvases()
+
+
+def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
+    """Result of `use`, given a picture XOR the one before: uint8, shape (num_pixels,), to be read at once and not kept."""
+    canvas = _canvases.of_size.get(num_pixels)
+    if canvas is None:
+        pixels = np.zeros(num_pixels, np.uint8)
+        canvas = _canvases.of_size[num_pixels] = pixels, pixels.view(_word(num_pixels))
+    picture, words = canvas
+    words[change.places] = change.bits
+    try:
+        return use(picture)
+    finally:
+        words[change.places] = 0
+
+
+# In journals: for each picture of a batch the number of words that changed (int64), where they are (int64 each), and what they
+# are XOR what they were; or the number of all words, and the picture. The first one of a segment is whole.
+
+
+def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
+    """A picture for a journal: its changes, or all of it if `whole` or if that is shorter."""
+    places, _, bits = change
+    num_words = pixels.size // bits.itemsize
+    if whole or 2 * len(places) >= num_words:
+        return num_words.to_bytes(8, "little") + pixels.tobytes()
+    return len(places).to_bytes(8, "little") + places.tobytes() + bits.tobytes()
+
+
+def unpacked(block: bytes, picture: np.ndarray) -> Iterator[np.ndarray]:
+    """The pictures of a batch, each valid until the next one: `picture`, uint8, shape (num_pixels,), which is the last one of
+    the batch before, becomes each of them."""
+    words = picture.view(word := _word(picture.size))
+    start, size = 0, words.itemsize
+    while start < len(block):
+        count = int.from_bytes(block[start : start + 8], "little")
+        start += 8
+        if count == len(words):
+            words[:] = np.frombuffer(block, word, count, start)
+        else:
+            places = np.frombuffer(block, np.int64, count, start)
+            start += 8 * count
+            words[places] ^= np.frombuffer(block, word, count, start)
+        start += size * count
+        yield picture

@@ -1,0 +1,229 @@
+"""Giving a variant to somebody who comes: seats that wait for a player first, then the variant that lacks most accepted time.
+
+CrowdPlay counts completed sessions. Here it is minutes of play in visits that met their requirements, because sessions differ
+in length, and harder variants lose more people. `simulate` tries a study on simulated people: does accepted time come near its
+targets, and nearer than by random draws?
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from interplay.study.play.variants import AtTarget, PlayPart, Variant
+
+PRIOR_VISITS = 2.0
+"""What a study estimates about a visit counts as so many visits that have ended, until there are more."""
+
+
+@dataclass(frozen=True)
+class Stand:
+    """How one variant stands now.
+
+    Attributes:
+        accepted_min: Minutes that count: of visits that ended and met their requirements.
+        ended: Visits of it that ended, with any outcome.
+        working: People who have it and have not ended.
+        open_seats: Seats in its games that wait for one more player.
+    """
+
+    variant: Variant
+    accepted_min: float = 0.0
+    ended: int = 0
+    working: int = 0
+    open_seats: int = 0
+
+    def expected_min(self, minutes: float) -> float:
+        """Mean accepted minutes of a visit, dropouts counting as 0; `minutes` is the study's estimate."""
+        return (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.ended)
+
+    def filled(self, minutes: float) -> float:
+        """Accepted time by its target, with the expected time of people who work now; 1 is enough."""
+        return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
+
+    def places(self, minutes: float) -> int:
+        """How many more people it probably takes to fill the target; 0 without a target, or where nothing is missing.
+
+        >>> from interplay.study.incentives import Treatment
+        >>> Stand(Variant("pong", "atari/pong", "", (), Treatment(), target_min=100.0), 70.0, 8, working=1).places(10)
+        3
+        """
+        missing = (self.variant.target_min or 0.0) * (1 - self.filled(minutes))
+        return max(0, math.ceil(missing / self.expected_min(minutes) - 1e-9))
+
+
+class Assignment(NamedTuple):
+    """A variant, and why: `open_seat`: somebody waits for a partner in it. `target`: it lacks most. `link`: the link named it.
+    `chosen`: the person did."""
+
+    variant: str
+    reason: Literal["open_seat", "target", "link", "chosen"]
+
+
+def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, int]) -> list[Stand]:
+    """The variants that a person may be given now; `history` is in how many visits they had each."""
+    found = []
+    for one in stands:
+        variant = one.variant
+        is_time = (variant.opens is None or variant.opens <= now) and (variant.closes is None or now < variant.closes)
+        if is_time and (variant.max_visits is None or history.get(variant.name, 0) < variant.max_visits):
+            found.append(one)
+    return found
+
+
+def assign(
+    stands: Iterable[Stand],
+    *,
+    now: datetime,
+    history: Mapping[str, int],
+    minutes: float,
+    rng: np.random.Generator,
+    at_target: AtTarget = "continue",
+) -> Assignment | None:
+    """A variant for a new visit; None without a suitable one.
+
+    Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
+    random.
+
+    Args:
+        stands: Every variant of the study, as it stands now.
+        now, history: As in `available`.
+        minutes: The study's estimate of a visit.
+        at_target: `stop`: no variant is given once its target is filled. Nobody is sent away before that, so a target is
+            overshot by the length of a visit, and never missed while people come.
+    """
+    open_to = available(stands, now=now, history=history)
+    waiting = [one for one in open_to if one.open_seats > 0]
+    if at_target == "stop":
+        open_to = [one for one in open_to if one.filled(minutes) < 1]
+    if not (rest := waiting or open_to):
+        return None
+    least = min(one.filled(minutes) for one in rest)
+    alike = [one for one in rest if one.filled(minutes) <= least + 1e-9]
+    return Assignment(alike[int(rng.integers(len(alike)))].variant.name, "open_seat" if waiting else "target")
+
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+AT_ONCE = 5.0
+"""People who play at the same time, on average."""
+
+Method = Literal["balanced", "random"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One simulated study.
+
+    Attributes:
+        method: `balanced`: `balance.assign`. `random`: a draw by targets, whatever was accepted so far.
+        accepted_min: Variant -> accepted minutes.
+        of_target: Variant -> accepted time by its target; in a study without targets, by an equal share of all that came.
+        deviation: Largest difference of `of_target` from 1, over variants.
+        spread: Standard deviation of `of_target` over variants, by its mean.
+        turned_away: People who got no variant.
+        dropped_out: People who left early.
+    """
+
+    seed: int
+    method: Method
+    accepted_min: dict[str, float]
+    of_target: dict[str, float]
+    deviation: float
+    spread: float
+    turned_away: int
+    dropped_out: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, seeds: int) -> Iterator[Outcome]:
+    """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
+
+    People come at random times, `AT_ONCE` of them being there at a time. Every seed draws how long each variant really takes
+    (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its requirements
+    (60 to 100 %). Both methods meet the same people.
+
+    Args:
+        play: The study's variants, with their targets; equal ones where it has none.
+        minutes: The study's estimate of a visit.
+        dropout: Share of people who leave before they are done, 0 to 1.
+    """
+    for seed in range(seeds):
+        for method in ("balanced", "random"):
+            yield _one(play, method, seed, minutes=minutes, arrivals=arrivals, dropout=dropout)  # type: ignore[arg-type]
+
+
+def _one(play: PlayPart, method: Method, seed: int, *, minutes: float, arrivals: int, dropout: float) -> Outcome:
+    rng = np.random.default_rng(seed)
+    names = [one.name for one in play.variants]
+    slow = dict(zip(names, rng.uniform(0.7, 1.4, len(names)), strict=True))
+    good = dict(zip(names, rng.uniform(0.6, 1.0, len(names)), strict=True))
+    gaps = rng.exponential(minutes / AT_ONCE, arrivals)
+    leaves, meets = rng.uniform(size=arrivals) < dropout, rng.uniform(size=arrivals)
+    pace, stays = rng.lognormal(0.0, 0.3, arrivals), rng.uniform(size=arrivals)
+    choosing = np.random.default_rng([seed, 1])
+    stands = {one.name: Stand(one) for one in play.variants}
+    working: list[tuple[float, int, str, float]] = []  # when they end, who, what, accepted minutes
+    turned_away = dropped_out = 0
+
+    def end_until(time: float) -> None:
+        while working and working[0][0] <= time:
+            _, _, name, accepted = heapq.heappop(working)
+            before = stands[name]
+            stands[name] = replace(
+                before, accepted_min=before.accepted_min + accepted, ended=before.ended + 1, working=before.working - 1
+            )
+
+    for person, time in enumerate(np.cumsum(gaps)):
+        end_until(time)
+        name = _given(play, method, stands, START + timedelta(minutes=float(time)), minutes, choosing)
+        if name is None:
+            turned_away += 1
+            continue
+        length = float(minutes * slow[name] * pace[person])
+        accepted = length if not leaves[person] and meets[person] < good[name] else 0.0
+        dropped_out += bool(leaves[person])
+        heapq.heappush(working, (time + length * (stays[person] if leaves[person] else 1.0), person, name, accepted))
+        before = stands[name]
+        stands[name] = replace(before, working=before.working + 1)
+    end_until(np.inf)
+    return _outcome(play, method, seed, stands, turned_away, dropped_out)
+
+
+def _given(
+    play: PlayPart, method: Method, stands: dict[str, Stand], now: datetime, minutes: float, rng: np.random.Generator
+) -> str | None:
+    if method == "balanced":
+        found = assign(stands.values(), now=now, history={}, minutes=minutes, rng=rng, at_target=play.at_target)
+        return None if found is None else found.variant
+    open_to = available(stands.values(), now=now, history={})
+    if not open_to:
+        return None
+    weights = np.array([one.variant.target_min or 1.0 for one in open_to])
+    return open_to[int(rng.choice(len(open_to), p=weights / weights.sum()))].variant.name
+
+
+def _outcome(
+    play: PlayPart, method: Method, seed: int, stands: dict[str, Stand], turned_away: int, dropped_out: int
+) -> Outcome:
+    accepted = {name: one.accepted_min for name, one in stands.items()}
+    share = sum(accepted.values()) / len(accepted) or 1.0
+    of_target = {one.name: accepted[one.name] / (one.target_min or share) for one in play.variants}
+    values = np.array(list(of_target.values()))
+    return Outcome(
+        seed,
+        method,
+        accepted,
+        of_target,
+        deviation=float(np.max(np.abs(values - 1))),
+        spread=float(values.std() / values.mean()) if values.any() else 0.0,
+        turned_away=turned_away,
+        dropped_out=dropped_out,
+    )
