@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,7 +13,8 @@ from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, Seed
 from interplay.cli.output import JsonOption, emit, progress, progress_bar, progress_console, working
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
-from interplay.rank.ranking import Method, Options
+from interplay.rank.methods import METHODS
+from interplay.rank.ranking import Options
 
 if TYPE_CHECKING:
     from interplay.rank.agreement import Judgement
@@ -24,6 +26,10 @@ _Unit = Literal["answers", "judges"]
 
 class NoAnswersError(InterplayError):
     """Nothing to rank where the command looked."""
+
+
+MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
+"""Ways to rank."""
 
 
 @app.command()
@@ -41,7 +47,7 @@ def rank(
             help="Rank partners by this question about two just met in studies of play, such as prefer.",
         ),
     ] = None,
-    method: Annotated[Method, typer.Option("--method", help="How answers become a ranking.")] = "trueskill",
+    method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName("trueskill"),
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
     resample: Annotated[_Unit, typer.Option("--resample", help="Unit that is resampled.")] = "answers",
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
@@ -101,7 +107,7 @@ def rank(
         seed = choose_seed(None)
         progress_console.print(f"seed {seed}", highlight=False)
     draws = Resampling(bootstrap, resample, level, seed or 0) if bootstrap else None
-    result = _rank(comparisons, method, draws)
+    result = _rank(comparisons, method.value, draws)
     from interplay.cli.rank import results
 
     if as_csv:
@@ -109,7 +115,7 @@ def rank(
         return
     with working("comparing answers"):
         judgements = _judgements(answers, data, database, task) if agreement or bias else []
-        document = results.leaderboards(result, task, method, draws, normalised=normalised)
+        document = results.leaderboards(result, task, method.value, draws, normalised=normalised)
         if matrix:
             document["probabilities"] = results.probabilities(result.overall, Options())
         if agreement:
@@ -145,7 +151,7 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
         return judgements(archive.database, task)
 
 
-def _rank(comparisons: list[Comparison], method: Method, draws: Resampling | None) -> Boards:
+def _rank(comparisons: list[Comparison], method: str, draws: Resampling | None) -> Boards:
     from interplay.rank.leaderboards import boards
 
     if draws is None:
