@@ -127,8 +127,7 @@ def questions(judgements: Iterable[Judgement]) -> list[str]:
 def alpha(counts: Array, metric: Metric = "nominal") -> float:
     """Krippendorff's alpha; NaN where it is undefined.
 
-    Args:
-        counts: Shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
+    `counts`, shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
 
     >>> round(alpha(np.array([[2, 0], [0, 2], [1, 1]])), 4)  # three units, two judges each, one disagreement
     0.4444

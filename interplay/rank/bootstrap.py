@@ -110,12 +110,9 @@ def bootstrap_tasks(
     unit: Unit = "answers",
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[list[Bootstrap], Bootstrap]:
-    """The bootstrap of each task, and of the normalised score over all, from the same resamples of the whole log.
+    """One bootstrap a task, over the agents judged in it, and one of `compare.normalised` over all, from the same resamples.
 
-    Args:
-        task: int64, shape (N,): the task of each answer, from 0 to `num_tasks - 1`.
-    Returns:
-        One `Bootstrap` a task, over the agents judged in it, and one over all whose scores are `compare.normalised`.
+    `task`, int64, shape (N,), is the task of each answer, from 0 to `num_tasks - 1`.
     """
     used = [np.flatnonzero(task == number) for number in range(num_tasks)]
     logs = [log.select(rows).compact() for rows in used]
