@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from typer.core import TyperArgument, TyperOption
 
@@ -55,6 +55,8 @@ def word(parameter: TyperArgument | TyperOption) -> str:
     if isinstance(parameter, TyperArgument):
         return (parameter.metavar or (parameter.name or "").upper()).strip("{}[].") + ("..." if parameter.nargs == -1 else "")
     kind = parameter.type_descriptor.annotation
+    if get_origin(kind) is Literal:
+        return "|".join(get_args(kind))
     kind = next(iter(get_args(kind)), kind)  # of list[kind], for options that may be repeated
     if isinstance(kind, type) and issubclass(kind, Enum):
         return "|".join(str(one.value) for one in kind)

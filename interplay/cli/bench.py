@@ -34,29 +34,18 @@ def bench(
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
-    if name is None:
-        _list(as_json=as_json)
-        return
     names = benches(*FOLDERS)
+    if name is None:
+        docs = {one: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for one, path in names.items()}
+        found = {one: (text or "").partition("\n")[0] for one, text in docs.items()}
+        documents = [{"bench": one, "measures": line} for one, line in found.items()]
+        emit(documents, as_json=as_json, text=table(["bench", "what it measures"], found.items()))
+        return
     if name not in names:
         raise unknown_name("bench", name, names)
     sys.path[:0] = [str(folder.parent) for folder in FOLDERS]  # one package of both
     sys.argv = [f"bench.{name}", *context.args, *(["--json"] if as_json else [])]
     runpy.run_module(f"bench.{name}", run_name="__main__")
-
-
-def _list(*, as_json: bool) -> None:
-    found = {name: _first_line(path) for name, path in benches(*FOLDERS).items()}
-    emit(
-        [{"bench": name, "measures": line} for name, line in found.items()],
-        as_json=as_json,
-        text=table(["bench", "what it measures"], found.items()),
-    )
-
-
-def _first_line(path: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return docstring.partition("\n")[0]
 
 
 def benches(*folders: Path) -> dict[str, Path]:

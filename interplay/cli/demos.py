@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -89,13 +88,6 @@ app = typer.Typer(
 _MB = 1_000_000
 
 
-class LabelsName(StrEnum):
-    """How lines of a recording become actions."""
-
-    minerl = "minerl"
-    bedd = "bedd"
-
-
 @app.callback()
 def demos() -> None:
     """Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json"""
@@ -107,7 +99,7 @@ SourceArgument = Annotated[
 ]
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of recordings (find-cave/*.jsonl ...).")]
 LabelsOption = Annotated[
-    LabelsName,
+    Literal["minerl", "bedd"],
     typer.Option(help="minerl: camera in fractions of a degree, no frame left out. bedd: as BEDD's loader, fault by fault."),
 ]
 CutOption = Annotated[
@@ -258,7 +250,7 @@ def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
 @app.command("import")
 def import_(
     folder: FolderArgument,
-    labels: LabelsOption = LabelsName.minerl,
+    labels: LabelsOption = "minerl",
     task: Annotated[
         str | None, typer.Option(help="The task that they are of, ours or FindCave ...; without it folders name it.")
     ] = None,
@@ -284,7 +276,7 @@ def import_(
             archive,
             folder,
             task=of_all,
-            labels=labels.value,
+            labels=labels,
             with_bad=with_bad,
             cut=cut,
             on_plan=lambda num_steps: bar.update(line, total=num_steps),

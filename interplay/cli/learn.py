@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -43,6 +43,24 @@ def learn() -> None:
     """Train an agent, on recorded episodes or by playing.  Try:  interplay learn bc --task atari/qbert --out my-clone"""
 
 
+@dataclass(frozen=True)
+class _Options:
+    """Options of a run beside its settings."""
+
+    out: str
+    config: Path | None
+    resume: bool
+    data: Path
+    database: str | None
+    as_json: bool
+    preset: str | None = None
+    fast: bool = False
+
+    @property
+    def place(self) -> str:
+        return place_options(self.data, self.database)
+
+
 def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None:
     """Add the command of an algorithm, with an option for each of its settings; `act` does it."""
     settings = {item.name: item for item in fields(config_class)}
@@ -55,7 +73,7 @@ def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None
         if values["out"] is None:
             raise typer.BadParameter(f"say what to call the {makes}:  --out NAME")
         given = {name: _value(hints[name], values[name], name) for name in settings if values[name] not in (None, [])}
-        act(config_class, given, **{name: value for name, value in values.items() if name not in settings})
+        act(config_class, given, _Options(**{name: value for name, value in values.items() if name not in settings}))
 
     options: dict[str, Any] = {"out": _option(f"Name of the {makes}; it is kept in {place}/NAME.", str)}
     for name, item in settings.items():
@@ -114,25 +132,16 @@ def _learn(
     train: Callable[..., TrainingResult],
     config_class: type[RunConfig],
     given: dict[str, Any],
-    *,
-    out: str,
-    config: Path | None,
-    resume: bool,
-    data: Path,
-    database: str | None,
-    as_json: bool,
-    preset: str | None = None,
-    fast: bool = False,
+    options: _Options,
 ) -> None:
-    archive = open_archive(data, database, must_exist=not config_class.learns_by_playing)
-    settings = _settings(
-        config_class, given, model_folder(archive, out), out, "model.json", config, resume, preset=preset, fast=fast
-    )
-    with _stoppable(model_folder(archive, out), settings, place_options(data, database)):
-        result = _watched(train, archive, settings, out, resume)
+    archive = open_archive(options.data, options.database, must_exist=not config_class.learns_by_playing)
+    folder = model_folder(archive, options.out)
+    settings = _settings(config_class, given, folder, options, "model.json")
+    with _stoppable(folder, settings, options.place):
+        result = _watched(train, archive, settings, options)
     emit(
         {
-            "agent": out,
+            "agent": options.out,
             "algorithm": settings.algorithm,
             "task": settings.task,
             "folder": str(result.folder),
@@ -143,71 +152,45 @@ def _learn(
             "metrics": result.metrics,
             "config": settings.to_json(),
         },
-        as_json=as_json,
-        text=_summary(out, settings, result, place_options(data, database)),
+        as_json=options.as_json,
+        text=_summary(options.out, settings, result, options.place),
     )
 
 
-def _learn_reward(
-    config_class: type[RewardConfig],
-    given: dict[str, Any],
-    *,
-    out: str,
-    config: Path | None,
-    resume: bool,
-    data: Path,
-    database: str | None,
-    as_json: bool,
-) -> None:
+def _learn_reward(config_class: type[RewardConfig], given: dict[str, Any], options: _Options) -> None:
     from interplay.learn.reward.pairs import asked_segments
     from interplay.learn.reward.storage import reward_folder
     from interplay.learn.reward.training import fit
 
-    archive = open_archive(data, database, must_exist=True)
-    if "study" in given and "task" not in given and config is None and not resume:
+    archive = open_archive(options.data, options.database, must_exist=True)
+    if "study" in given and "task" not in given and options.config is None and not options.resume:
         asked = asked_segments(archive.database, given["study"])
         given = {"seat": asked.seat, **given, "task": asked.task}
-    settings = _settings(config_class, given, reward_folder(archive, out), out, "reward.json", config, resume)
-    with _stoppable(reward_folder(archive, out), settings, place_options(data, database)):
-        result = _watched(fit, archive, settings, out, resume)
+    folder = reward_folder(archive, options.out)
+    settings = _settings(config_class, given, folder, options, "reward.json")
+    with _stoppable(folder, settings, options.place):
+        result = _watched(fit, archive, settings, options)
     emit(
-        {"reward": out, "folder": str(result.folder), "updates": result.updates, "seconds": round(result.seconds, 3)}
+        {"reward": options.out, "folder": str(result.folder), "updates": result.updates, "seconds": round(result.seconds, 3)}
         | result.description,
-        as_json=as_json,
-        text=_reward_text(out, settings.task, result, place_options(data, database)),
+        as_json=options.as_json,
+        text=_reward_text(options.out, settings.task, result, options.place),
     )
 
 
-def _learn_dagger(
-    config_class: type[DaggerConfig],
-    given: dict[str, Any],
-    *,
-    out: str,
-    config: Path | None,
-    resume: bool,
-    data: Path,
-    database: str | None,
-    as_json: bool,
-    preset: str | None = None,
-    fast: bool = False,
-) -> None:
+def _learn_dagger(config_class: type[DaggerConfig], given: dict[str, Any], options: _Options) -> None:
     from rich.console import Group
 
     from interplay.learn.dagger import dagger
 
-    archive = open_archive(data, database)
-    settings = _settings(
-        config_class, given, model_folder(archive, out), out, "config.json", config, resume, preset=preset, fast=fast
-    )
-    place = place_options(data, database)
-    with _stoppable(model_folder(archive, out), settings, place), stage_bars() as report:
+    archive, out = open_archive(options.data, options.database), options.out
+    folder = model_folder(archive, out)
+    settings = _settings(config_class, given, folder, options, "config.json")
+    with _stoppable(folder, settings, options.place), stage_bars() as report:
         lines = dagger(archive, settings, out, report=report, say=lambda text: print(text, file=sys.stderr, flush=True))
     rows = [
         [
-            line["agent"],
-            line["player"],
-            f"{line['games']}",
-            f"{line['labels']}",
+            *(line[name] for name in ("agent", "player", "games", "labels")),
             "" if line["matched"] is None else f"{line['matched']:.1%}",
             f"{line['mean_return']:.4g}",
         ]
@@ -215,31 +198,21 @@ def _learn_dagger(
     ]
     emit(
         {"run": out, "task": settings.task, "agent": lines[-1]["agent"], "rounds": lines, "config": settings.to_json()},
-        as_json=as_json,
+        as_json=options.as_json,
         text=Group(
             table(
                 ["agent", "who played", "#games", "#labels", "#matched the expert", "#mean return"],
                 rows,
                 title=f"{out}: {amount(len(lines), 'round')} on {settings.task}",
             ),
-            f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{place}",
+            f"Next:  interplay play {settings.task} --agent {lines[-1]['agent']} --seeds heldout{options.place}",
         ),
     )
 
 
-def _settings(
-    config_class: type[Config],
-    given: dict[str, Any],
-    folder: Path,
-    out: str,
-    last: str,
-    config: Path | None,
-    resume: bool,
-    *,
-    preset: str | None = None,
-    fast: bool = False,
-) -> Config:
+def _settings(config_class: type[Config], given: dict[str, Any], folder: Path, options: _Options, last: str) -> Config:
     """The settings of a run from its options, and those of the run that it continues or repeats."""
+    config, preset, fast, resume = options.config, options.preset, options.fast, options.resume
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
     if config is not None and (fast or preset is not None):
@@ -256,13 +229,15 @@ def _settings(
         else:
             settings = config_class(**given) if preset is None else config_class.preset(preset, **given)
     if resume and not (folder / "config.json").exists():
-        raise InterplayError(f"there is no run {out!r} in {folder} to resume\nCheck the name, or start one without --resume.")
+        raise InterplayError(
+            f"there is no run {options.out!r} in {folder} to resume\nCheck the name, or start one without --resume."
+        )
     if resume and not (folder / last).exists() and not (folder / CHECKPOINT).exists():
         print("That run was stopped before its first checkpoint: it begins anew.", file=sys.stderr)
     return settings
 
 
-def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out: str, resume: bool) -> Any:
+def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, options: _Options) -> Any:
     with progress() as bar:
         plays = settings.learns_by_playing
         reading = bar.add_task("beginning to play" if plays else "reading episodes", total=None)
@@ -284,7 +259,7 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, out
         follow: dict[str, Any] = {"on_update": on_update, "on_metrics": on_metrics}
         if not plays:
             follow["on_episode"] = on_episode
-        return act(archive, settings, out, resume=resume, **follow)
+        return act(archive, settings, options.out, resume=options.resume, **follow)
 
 
 @contextmanager

@@ -52,12 +52,9 @@ SERVER_FILE = "serve.lock"
 
 
 def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
-    """The archive of `--data` and `--database`.
+    """The archive of `--data` and `--database` (InterplayError if it cannot be used).
 
-    Args:
-        must_exist: For verbs that only read: they make no data folder, and change nothing in another folder.
-    Raises:
-        InterplayError: If it must be a data folder and is not, or cannot be used.
+    Verbs that only read say `must_exist`: they make no data folder, and change nothing in another folder.
     """
     import interplay.record
 
@@ -129,11 +126,7 @@ def suite_options(files: Iterable[Path] | None) -> str:
 
 
 def suites_with(files: Iterable[Path] | None) -> list[Suite]:
-    """The built-in suites, the instances of `explore`, and the suites of some files.
-
-    Raises:
-        TaskError: If a file cannot be used, or holds the id of a known task.
-    """
+    """The built-in suites, the instances of `explore`, and the suites of some files (TaskError if one cannot be used)."""
     from interplay.explore import published
     from interplay.tasks import builtin_suites, index, load_suite
 

@@ -15,8 +15,8 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from interplay.record import Archive
-    from interplay.report.bedd.counts import CountsReport, SentimentTests
     from interplay.report.bedd.demonstrations import Effort
+    from interplay.report.bedd.reasons import CountsReport, SentimentTests
     from interplay.report.table import Report
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
@@ -63,7 +63,7 @@ def bedd(
         idle = [name for name, value in given.items() if value is not None]
         if idle:
             raise typer.BadParameter(f"{', '.join(idle)} does not go with --counts, which reads nothing but its file")
-        from interplay.report.bedd.counts import counts_report
+        from interplay.report.bedd.reasons import counts_report
 
         tested = counts_report(counts)
         emit(tested.to_json(), as_json=as_json, text=_counts_text(tested))
@@ -236,8 +236,19 @@ def offline(
 
 
 def _finish(made: Report, folder: Path, as_json: bool) -> None:
-    written = _write(made, folder)
-    emit(made.to_json() | {"files": [str(path) for path in written]}, as_json=as_json, text=_report_text(made, written))
+    from interplay.report.write import write_report
+
+    with progress(counts=False) as bar:
+        line = bar.add_task("writing", total=None)
+        try:
+            written = write_report(made, folder, on_part=lambda part: bar.update(line, description=f"writing {part}"))
+        except OSError as error:
+            raise InterplayError(
+                f"the report cannot be written to {folder}: {error.strerror or error}\nName another folder with --out."
+            ) from None
+    lines = [", ".join(f"{name}: {value}" for name, value in made.facts), "", *(f"wrote {path}" for path in written)]
+    lines += ["", f"Open it:  {written.html.resolve().as_uri()}"]
+    emit(made.to_json() | {"files": [str(path) for path in written]}, as_json=as_json, text="\n".join(lines))
 
 
 def _require_data(data: Path, database: str | None, nothing: str, begin: str) -> None:
@@ -286,38 +297,16 @@ def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], s
     return efforts, f"published recordings in {recordings.name}"
 
 
-def _write(made: Report, folder: Path) -> Any:
-    from interplay.report.write import write_report
-
-    with progress(counts=False) as bar:
-        writing = bar.add_task("writing", total=None)
-        try:
-            return write_report(made, folder, on_part=lambda part: bar.update(writing, description=f"writing {part}"))
-        except OSError as error:
-            raise InterplayError(
-                f"the report cannot be written to {folder}: {error.strerror or error}\nName another folder with --out."
-            ) from None
-
-
-def _report_text(made: Report, written: Any) -> str:
-    lines = [", ".join(f"{name}: {value}" for name, value in made.facts), ""]
-    lines += [f"wrote {path}" for path in written]
-    return "\n".join([*lines, "", f"Open it:  {written.html.resolve().as_uri()}"])
-
-
 def _counts_text(tested: CountsReport) -> Any:
     from rich.console import Group
 
     parts: list[Any] = []
     for name, tests in (("tasks", tested.task_sentiment), ("agents", tested.agent_sentiment)):
-        parts += [_overall_text(name, tests), "", _pairs_text(name, tests), ""]
+        statistic, df, p = tests.chi_square
+        num = sum(map(sum, tests.counts.values()))
+        overall = f"sentiment by {name}: X²({df}, N = {num:,}) = {statistic:.2f}, p = {p:.3g}"
+        parts += [overall, "", _pairs_text(name, tests), ""]
     return Group(*parts, f"{tested.comparison_points:,} comparison points (the paper: 27,905)")
-
-
-def _overall_text(kind: str, tests: SentimentTests) -> str:
-    statistic, df, p = tests.chi_square
-    num = sum(map(sum, tests.counts.values()))
-    return f"sentiment by {kind}: X²({df}, N = {num:,}) = {statistic:.2f}, p = {p:.3g}"
 
 
 def _pairs_text(kind: str, tests: SentimentTests) -> Any:

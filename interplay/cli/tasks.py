@@ -113,8 +113,8 @@ def _check_file(file: Path, steps: int, *, as_json: bool) -> None:
             try_out(task)
         except (Exception, SystemExit) as error:  # a world of others may fail in any way, or end the program
             faults[task.name] = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
-    found = _checks([task for task in playable if task.name not in faults], steps)
     tried = [task for task in playable if task.name not in faults]
+    found = _checks(tried, steps)
     for task, check in zip(tried, found, strict=True):
         if check.verdict != "good":
             faults[task.name] = f"{_WORDS[check.verdict]}: {check.reason}"

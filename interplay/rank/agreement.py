@@ -102,13 +102,8 @@ def agreement(
         for unit, value in _values(judgement, question):
             values.setdefault(unit, {}).setdefault(judgement.judge, value)
     paired = {unit: by_judge for unit, by_judge in values.items() if len(by_judge) > 1}
-    counts = np.array(
-        [
-            [tally[value] for value in range(len(VALUES))]
-            for tally in (Counter(by_judge.values()) for by_judge in paired.values())
-        ],
-        dtype=float,
-    ).reshape(-1, len(VALUES))
+    tallies = [Counter(by_judge.values()) for by_judge in paired.values()]
+    counts = np.array([[tally[value] for value in range(len(VALUES))] for tally in tallies], float).reshape(-1, len(VALUES))
     found = alpha(counts, metric)
     value = found if np.isfinite(found) else None
     low = high = None
@@ -132,8 +127,7 @@ def questions(judgements: Iterable[Judgement]) -> list[str]:
 def alpha(counts: Array, metric: Metric = "nominal") -> float:
     """Krippendorff's alpha; NaN where it is undefined.
 
-    Args:
-        counts: Shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
+    `counts`, shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
 
     >>> round(alpha(np.array([[2, 0], [0, 2], [1, 1]])), 4)  # three units, two judges each, one disagreement
     0.4444

@@ -214,7 +214,6 @@ def _number(path: Path, line: int, name: str, text: str) -> float | None:
 
 
 def _time(path: Path, line: int, text: str) -> datetime:
-    """An instant from ISO 8601 or from seconds since 1970."""
     try:
         try:
             time = datetime.fromtimestamp(float(text), UTC)

@@ -58,11 +58,8 @@ class Bootstrap:
     def rank_interval(self, level: float = 0.95) -> Interval:
         """Interval of each agent's rank; its ends are whole ranks, so that it holds at least about `level`."""
         tail = _tail(level)
-        low, high = (
-            np.quantile(self.rank, tail, axis=0, method="lower"),
-            np.quantile(self.rank, 1 - tail, axis=0, method="higher"),
-        )
-        return Interval(low, high)
+        high = np.quantile(self.rank, 1 - tail, axis=0, method="higher")
+        return Interval(np.quantile(self.rank, tail, axis=0, method="lower"), high)
 
     def above(self) -> Array:
         """Share of resamples in which agent i scores above agent j, a tie counting half; shape (n, n), 0.5 on the diagonal."""
@@ -113,12 +110,9 @@ def bootstrap_tasks(
     unit: Unit = "answers",
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[list[Bootstrap], Bootstrap]:
-    """The bootstrap of each task, and of the normalised score over all, from the same resamples of the whole log.
+    """One bootstrap a task, over the agents judged in it, and one of `compare.normalised` over all, from the same resamples.
 
-    Args:
-        task: int64, shape (N,): the task of each answer, from 0 to `num_tasks - 1`.
-    Returns:
-        One `Bootstrap` a task, over the agents judged in it, and one over all whose scores are `compare.normalised`.
+    `task`, int64, shape (N,), is the task of each answer, from 0 to `num_tasks - 1`.
     """
     used = [np.flatnonzero(task == number) for number in range(num_tasks)]
     logs = [log.select(rows).compact() for rows in used]

@@ -69,11 +69,10 @@ def boards(
     names = sorted({comparison.task for comparison in comparisons})
     place = {name: number for number, name in enumerate(names)}
     task = np.array([place[comparison.task] for comparison in comparisons], np.int64)
-    several = len(names) > 1
+    several, level = len(names) > 1, 0.95
     whole: Bootstrap | None = None
     by_task: list[Bootstrap | None] = [None] * len(names)
     together: Bootstrap | None = None
-    level = 0.95
     if resampling is not None and len(log):
         level = resampling.level
         rng = np.random.default_rng(resampling.seed)
@@ -91,7 +90,15 @@ def boards(
         name: _board(name, one, method, options, resampled, level)
         for name, one, resampled in zip(names, logs, by_task, strict=True)
     }
-    return Boards(overall, tasks, _normalised(log, list(tasks.values()), together, level))
+    num_tasks = Counter(agent for board in tasks.values() for agent in board.ranking.agents)
+    together_rows = rows(
+        normalised_over(log.agents, [board.ranking for board in tasks.values()]),
+        log.won_drew_lost(),
+        log.groups(),
+        resampled=_intervals(together, level),
+        num_tasks=[num_tasks[agent] for agent in log.agents],
+    )
+    return Boards(overall, tasks, together_rows)
 
 
 def _board(
@@ -101,17 +108,6 @@ def _board(
     made = rows(ranking, log.won_drew_lost(), log.groups(), options=options, resampled=_intervals(resampled, level))
     num_judges = len({log.judges[number] for number in np.unique(log.judge).tolist()} - {""})
     return Board(task, made, ranking, resampled, log, num_judges)
-
-
-def _normalised(log: Log, tasks: list[Board], resampled: Bootstrap | None, level: float) -> list[LeaderboardRow]:
-    num_tasks = Counter(agent for board in tasks for agent in board.ranking.agents)
-    return rows(
-        normalised_over(log.agents, [board.ranking for board in tasks]),
-        log.won_drew_lost(),
-        log.groups(),
-        resampled=_intervals(resampled, level),
-        num_tasks=[num_tasks[agent] for agent in log.agents],
-    )
 
 
 def _intervals(resampled: Bootstrap | None, level: float) -> list[Resampled | None]:

@@ -46,10 +46,8 @@ class Log:
 
     @classmethod
     def of(cls, comparisons: Iterable[Comparison], *, agents: Sequence[str] = ()) -> Log:
-        """Arrays of answers, in their order.
+        """Arrays of answers, in their order; `agents` have a place whether an answer names them or not.
 
-        Args:
-            agents: Agents to have a place whether an answer names them or not.
         Raises:
             ValueError: If an answer has one agent on both sides or no known outcome.
 
@@ -90,8 +88,7 @@ class Log:
     def counts(self, weights: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Wins and ties, shape (n, n) or (B, n, n): how often i was better than j, and, symmetric, how often the two tied.
 
-        Args:
-            weights: How often each answer counts: shape (N,), or (B, N) for B logs at once; once each if None.
+        `weights` says how often each answer counts: shape (N,), or (B, N) for B logs at once; once each if None.
         """
         n = len(self.agents)
         weights = np.ones(len(self)) if weights is None else np.asarray(weights, float)

@@ -45,11 +45,8 @@ def cumulative(x: float) -> float:
 def win_correction(t: float, margin: float) -> Correction:
     """V and W when the performance difference, expected to be `t`, turned out to exceed `margin`.
 
-    With x = t - margin: v = density(x) / cumulative(x), w = v (v + x).
-
-    Args:
-        t: Expected difference of performances (winner less loser), in its own standard deviations.
-        margin: Draw margin in the same unit, not negative.
+    With x = t - margin: v = density(x) / cumulative(x), w = v (v + x). `t` is the expected difference of performances, winner
+    less loser, in its own standard deviations; `margin`, not negative, has the same unit.
     """
     x = t - margin
     if x > -_TAIL:
@@ -61,12 +58,7 @@ def win_correction(t: float, margin: float) -> Correction:
 
 
 def draw_correction(t: float, margin: float) -> Correction:
-    """V and W when the performance difference, expected to be `t`, turned out to lie within plus and minus `margin`.
-
-    Args:
-        t: Expected difference of performances (left less right), in its own standard deviations.
-        margin: Draw margin in the same unit, positive.
-    """
+    """V and W when the performance difference, expected to be `t`, turned out to lie within `margin` (positive) of 0."""
     distance = abs(t)
     near, far = distance - margin, distance + margin
     if near < _TAIL:

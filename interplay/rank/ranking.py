@@ -28,9 +28,7 @@ GROUPS_NOTE = (
 def ranks(score: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
     """Places from 1 on by falling score, along the last axis; equal scores share the best place, groups are ranked apart.
 
-    Args:
-        score: float64, shape (..., n).
-        group: int64, shape (n,): the group of each agent; one group if None.
+    `score` is float64, shape (..., n); `group` is int64, shape (n,), one group if None.
 
     >>> ranks(np.array([3.0, 9.0, 3.0 + 1e-14])).tolist(), ranks(np.array([3.0, 9.0]), np.array([1, 2])).tolist()
     ([2, 1, 2], [1, 1])
@@ -49,8 +47,7 @@ def place_key(group: int, score: float, mu: float, agent: str) -> tuple[int, flo
 def connected(num: int, pairs: Iterable[tuple[int, int]], weight: Sequence[int] | None = None) -> NDArray[np.int64]:
     """The group of each of n agents, from 1 on, shape (n,): agents that a chain of pairs connects share one.
 
-    Args:
-        weight: Of each agent, such as its answers; the heaviest group comes first. Each weighs 1 if None.
+    The heaviest group comes first, by the `weight` of each agent, such as its answers; each weighs 1 if None.
 
     >>> connected(5, [(3, 4), (0, 1), (1, 2)]).tolist()
     [1, 1, 1, 2, 2]

@@ -71,11 +71,9 @@ def rows(
     resampled: Sequence[Resampled | None] = (),
     num_tasks: Sequence[int] = (),
 ) -> list[LeaderboardRow]:
-    """By group, in each highest score first, then higher mu, then name.
+    """Rows by group, in each highest score first, then higher mu, then name.
 
-    Args:
-        won_drew_lost: int64, shape (n, 3).
-        group: int64, shape (n,), as `Log.groups`.
+    `won_drew_lost` is int64, shape (n, 3); `group` is int64, shape (n,), as `Log.groups`.
     """
     names, mu, sigma, score = ranking.agents, ranking.mu.tolist(), ranking.sigma.tolist(), ranking.score.tolist()
     groups, place, counts = group.tolist(), ranks(ranking.score, group).tolist(), won_drew_lost.tolist()

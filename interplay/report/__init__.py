@@ -8,7 +8,7 @@
 """
 
 from interplay.rank.bias import holm
-from interplay.report.bedd.counts import counts_report
+from interplay.report.bedd.reasons import counts_report
 from interplay.report.bedd.report import bedd_report
 from interplay.report.statistics import anova, chi_square, describe, mann_whitney, pairwise_chi_square
 from interplay.report.table import Column, Figure, Measured, Report, Section, Table

@@ -40,8 +40,8 @@ class Place(NamedTuple):
 def games_of(archive: Archive, episodes: Iterable[Episode], score: str) -> list[Game]:
     """Games as the tables need them.
 
-    Args:
-        score: `return`, or a statistic: of the owner in the seat, or else of the episode, as `automatic_success`.
+    `score` is `return`, or a statistic: of the owner in the seat, or else of the episode, as `automatic_success`.
+
     Raises:
         NotFoundError: If no episode has that statistic.
     """

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from interplay.explore.instance import Instance
 from interplay.explore.make.bank import verb_of
-from interplay.explore.make.reviews import Agreement, Verdicts, agreement, decided, paired, valid_share, verdicts_of
+from interplay.explore.make.reviews import Agreement, agreement, decided, paired, valid_share, verdicts_of
 from interplay.rank.bias import share
 from interplay.report.table import Cell, Column, Report, Section, Table, count_columns, text_columns
 from interplay.study.review.part import QUESTIONS
@@ -53,10 +53,6 @@ class Reviewed:
         """Tasks on the longest way through enforced edges; None if no proof says which are."""
         found: Any = [one["hops"] for one in self.instance.proofs if one.get("hops")]
         return found[-1].get("depth") if found and all("verdict" in edge for edge in found[-1].get("edges", ())) else None
-
-    @property
-    def length(self) -> str | None:
-        return length_of(self.instance)
 
     @property
     def verdict(self) -> bool | None:
@@ -211,18 +207,8 @@ def _paired_table(makings: Sequence[Mapping[str, Any]], reviewed: Sequence[Revie
             tested = paired([(bool(a), bool(b)) for a, b in both if a is not None and b is not None])
             if pairs:
                 left_out = len(pairs) - tested.num
-                rows.append(
-                    (
-                        f"{first}, {second}",
-                        tested.num,
-                        tested.both,
-                        tested.first_only,
-                        tested.second_only,
-                        tested.neither,
-                        left_out,
-                        tested.p,
-                    )
-                )
+                counts = (tested.num, tested.both, tested.first_only, tested.second_only, tested.neither)
+                rows.append((f"{first}, {second}", *counts, left_out, tested.p))
     names = ("pairs", "both valid", "first only", "second only", "neither", "undecided, left out")
     columns = (Column("modes"), *(Column(name, "count") for name in names), Column("p", "p"))
     caption = "Pairs made of the same candidates; McNemar's exact test, two-sided. Refused instances are not valid."
@@ -234,7 +220,8 @@ def _agreement_section(reviewed: Sequence[Reviewed], rules: Iterable[str]) -> Se
     asked |= {text: (lambda one, name=name: one.answers[name]) for name, text in QUESTIONS.items()}
     rows: list[tuple[Cell, ...]] = []
     for text, read in asked.items():
-        found: Agreement = agreement(_verdicts(reviewed, read))
+        of_reviews = [(one.instance.name, each.reviewer, read(each)) for one in reviewed for each in one.reviews]
+        found: Agreement = agreement(verdicts_of(of_reviews))
         rows.append((text, found.num, *found.table, found.agreement, found.kappa, found.low, found.high, found.cohen))
     counts = tuple(Column(name, "count") for name in ("instances", "all yes", "all no", "split"))
     shares = tuple(Column(name, "number", 3) for name in ("pairs alike", "kappa", "low", "high", "Cohen's kappa"))
@@ -262,7 +249,7 @@ def _length_section(reviewed: Sequence[Reviewed], runs: Sequence[Played]) -> Sec
         "hops": (Column("hops", "count"), lambda one: one.instance.num_hops),
         "prerequisites": (Column("prerequisites", "count"), lambda one: len(one.instance.edges)),
         "depth": (Column("tasks on the longest enforced way", "count"), lambda one: one.depth),
-        "length": (Column("length of the proof"), lambda one: one.length),
+        "length": (Column("length of the proof"), lambda one: length_of(one.instance)),
     }
     played: dict[str, tuple[Column, Callable[[Played], int | str | None]]] = {
         "hops": (Column("hops", "count"), lambda one: one.hops),
@@ -309,10 +296,6 @@ def _good(own: Sequence[Reviewed]) -> tuple[Cell, ...]:
 
 def _interval(name: str) -> tuple[Column, ...]:
     return Column(name, "number", 3), Column("low", "number", 3), Column("high", "number", 3)
-
-
-def _verdicts(reviewed: Sequence[Reviewed], read: Callable[[Review], bool]) -> Verdicts:
-    return verdicts_of([(one.instance.name, each.reviewer, read(each)) for one in reviewed for each in one.reviews])
 
 
 def _done(runs: Iterable[Played]) -> tuple[Cell, ...]:

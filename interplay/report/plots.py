@@ -49,20 +49,11 @@ def plot_sentiments(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes
             places, shares, left=begin, color=colour, hatch=hatch, edgecolor="#ffffff", linewidth=0.8, height=0.66, label=kind
         )
         for place, share, start in zip(places, shares, begin, strict=True):
-            if share >= 6 and not hatch:
-                ax.text(start + share / 2, place, f"{share:.0f} %", color="#ffffff", ha="center", va="center", weight="bold")
-            elif share >= 12:
-                box = {"facecolor": colour, "edgecolor": "none", "pad": 1.5}
-                ax.text(
-                    start + share / 2,
-                    place,
-                    f"{share:.0f} %",
-                    color="#ffffff",
-                    ha="center",
-                    va="center",
-                    weight="bold",
-                    bbox=box,
-                )
+            if share >= (12 if hatch else 6):
+                look: dict[str, Any] = {"color": "#ffffff", "ha": "center", "va": "center", "weight": "bold"}
+                if hatch:
+                    look["bbox"] = {"facecolor": colour, "edgecolor": "none", "pad": 1.5}
+                ax.text(start + share / 2, place, f"{share:.0f} %", **look)
         begin = [start + share for start, share in zip(begin, shares, strict=True)]
     _name_rows(ax, [f"{row['name']}\nn = {row['num']:,}" for row in table])
     ax.set_xlim(0, 100)
@@ -133,27 +124,12 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
         height = {factor: place - 0.2 + step * agents.index(agent) for place, factor in enumerate(factors)}
         rows = [row for row in table if row["agent"] == agent and row["comparisons"] == "all"]
         inside = [row for row in table if row["agent"] == agent and row["comparisons"] != "all"]
-        ax.plot(
-            [row["mean"] for row in inside],
-            [height[row["factor"]] for row in inside],
-            color=colour,
-            marker=marker,
-            markersize=7.5,
-            markerfacecolor="none",
-            linestyle="",
-        )
-        ax.errorbar(
-            [row["mean"] for row in rows],
-            [height[row["factor"]] for row in rows],
-            xerr=[row["se"] or 0.0 for row in rows],
-            color=colour,
-            marker=marker,
-            markersize=5.5,
-            linestyle="",
-            elinewidth=1.4,
-            capsize=2.5,
-            label=agent,
-        )
+        look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": ""}
+        means, heights = [row["mean"] for row in inside], [height[row["factor"]] for row in inside]
+        ax.plot(means, heights, markersize=7.5, markerfacecolor="none", **look)
+        means, heights = [row["mean"] for row in rows], [height[row["factor"]] for row in rows]
+        errors = [row["se"] or 0.0 for row in rows]
+        ax.errorbar(means, heights, xerr=errors, markersize=5.5, elinewidth=1.4, capsize=2.5, label=agent, **look)
     for place, factor in enumerate(factors):
         ax.text(0.0, place - 0.42, factor, ha="left", va="center", color=INK, weight="bold")
         if place:

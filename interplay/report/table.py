@@ -128,9 +128,6 @@ class Table:
             records.append(record)
         return records
 
-    def csv(self) -> str:
-        return csv_of(self.records(), [column.name for column in self.columns])
-
     def to_json(self) -> dict[str, Any]:
         return {"id": self.id, "title": self.title, "caption": self.caption, "rows": self.records()}
 
@@ -192,12 +189,10 @@ def csv_of(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> s
     out = io.StringIO()
     writer = csv.DictWriter(out, list(dict.fromkeys(key for one in records for key in one)) or names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: _no_formula(value) for key, value in one.items()} for one in records)
+    for one in records:
+        is_formula = {key for key, value in one.items() if isinstance(value, str) and value.startswith(tuple("=+-@\t\r"))}
+        writer.writerow({key: f"'{value}" if key in is_formula else value for key, value in one.items()})
     return out.getvalue()
-
-
-def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 def _plain(value: Any) -> Any:

@@ -55,9 +55,12 @@ def pdf(report: Report) -> bytes:
         Spacer(1, 4 * mm),
         Paragraph(facts, styles["text"]),
         Spacer(1, 6 * mm),
-        *_contents(report, styles),
-        PageBreak(),
     ]
+    for section in report.sections:
+        story.append(Paragraph(f'<a href="#{section.id}"><b>{escape(section.title)}</b></a>', styles["contents"]))
+        links = (f'<a href="#{block.id}">{escape(block.title)}</a>' for block in section.blocks)
+        story += [Paragraph(link, styles["contents-block"]) for link in links]
+    story.append(PageBreak())
     for section in report.sections:
         # A heading stays with what it is about: it waits for the first block, or goes alone if there is none.
         waiting: list[Any] = [_heading(section.title, section.id, styles["section"], level=0)]
@@ -76,18 +79,6 @@ def pdf(report: Report) -> bytes:
         story += waiting
     document.build(story, onFirstPage=_page_number, onLaterPages=_page_number)
     return out.getvalue()
-
-
-def _contents(report: Report, styles: Any) -> list[Any]:
-    from reportlab.platypus import Paragraph
-
-    lines: list[Any] = []
-    for section in report.sections:
-        lines.append(Paragraph(f'<a href="#{section.id}"><b>{escape(section.title)}</b></a>', styles["contents"]))
-        lines += [
-            Paragraph(f'<a href="#{block.id}">{escape(block.title)}</a>', styles["contents-block"]) for block in section.blocks
-        ]
-    return lines
 
 
 def _heading(text: str, anchor: str, style: Any, *, level: int) -> Any:
@@ -304,7 +295,8 @@ def write_report(report: Report, folder: Path, *, on_part: Callable[[str], None]
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
     for block in report.blocks:
-        text = block.csv() if isinstance(block, Table) else csv_of(block.table)
+        is_table = isinstance(block, Table)
+        text = csv_of(block.records(), [column.name for column in block.columns]) if is_table else csv_of(block.table)
         (tables / f"{block.id}.csv").write_text(text, encoding="utf-8", newline="")
     for name, make in parts.items():
         on_part(name)

@@ -7,8 +7,8 @@ import pytest
 from bench.synthetic_bedd import AGENT_SENTIMENT, TASK_SENTIMENT
 from interplay.cli import main
 from interplay.errors import InterplayError
-from interplay.report.bedd.counts import counts_report
 from interplay.report.bedd.paper import published
+from interplay.report.bedd.reasons import counts_report
 
 GIVEN = {
     "task_sentiment": {name: list(row) for name, row in TASK_SENTIMENT.items()},

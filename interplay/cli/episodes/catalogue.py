@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, as_completed
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,17 +23,7 @@ app = typer.Typer()
 EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
 
 
-class OutcomeName(StrEnum):
-    """How an episode can end; of a video that was uploaded nobody knows."""
-
-    terminated = "terminated"
-    time_limit = "time_limit"
-    quit = "quit"
-    left = "left"
-    interrupted = "interrupted"
-    unknown = "unknown"
-
-
+_Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
 _PARALLEL_STEPS = 20_000
 """From so many steps on a second process pays for its start."""
 
@@ -43,7 +32,7 @@ _PARALLEL_STEPS = 20_000
 def list_episodes(
     task: Annotated[str | None, typer.Option(help="Task id.")] = None,
     actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
-    outcome: Annotated[OutcomeName | None, typer.Option(help="How it ended.")] = None,
+    outcome: Annotated[_Outcome | None, typer.Option(help="How it ended.")] = None,
     where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="Show at most N episodes, newest first.")] = None,
     data: DataOption = DEFAULT_DATA,
@@ -199,6 +188,7 @@ def replay(
 ) -> None:
     """Play the recorded actions again, and print what they earn; or write the episode as a video."""
     from interplay.record import RecordingError
+    from interplay.record.films.film import write_mp4
     from interplay.record.replay import play_again
 
     episode = open_archive(data, database, must_exist=True).get(episode_id)
@@ -209,7 +199,9 @@ def replay(
         if out.suffix != ".mp4":
             raise typer.BadParameter(f"--out must end in .mp4, got {out}")
         out.parent.mkdir(parents=True, exist_ok=True)
-        _write_video(episode, out)
+        with progress() as bar:
+            done = bar.add_task(out.name, total=episode.num_steps + 1)
+            write_mp4(episode, out, advance=lambda frames: bar.advance(done, frames))
         document["video"] = str(out)
     else:
         if episode.is_video_only:
@@ -234,14 +226,6 @@ def replay(
     emit(
         document, as_json=as_json, text=f"{text} ({document['frames_per_s']:,.0f} frames/s)" + (f"\nWrote {out}" if out else "")
     )
-
-
-def _write_video(episode: Episode, path: Path) -> None:
-    from interplay.record.films.film import write_mp4
-
-    with progress() as bar:
-        done = bar.add_task(path.name, total=episode.num_steps + 1)
-        write_mp4(episode, path, advance=lambda frames: bar.advance(done, frames))
 
 
 @app.command()

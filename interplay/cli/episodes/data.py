@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, progress
 from interplay.wording import amount
 
@@ -19,61 +18,27 @@ if TYPE_CHECKING:
     from interplay.record import Episode
     from interplay.record.exchange.card import Release
     from interplay.record.exchange.importer import Imported
-    from interplay.record.exchange.pseudonyms import Pseudonyms
-    from interplay.record.exchange.writer import Exported
 
 _MP4, _VPT, _MINARI, _CROWDPLAY = "mp4", "vpt", "minari", "crowdplay"
 
 
-class PictureName(StrEnum):
-    """How a data set keeps pictures."""
-
-    video = "video"
-    images = "images"
-    none = "none"
+_DATA_SETS = (_MINARI, "lerobot", "hugging-face")
+_Pictures = Literal["video", "images", "none"]
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """Options of a data set, beside its episodes."""
+def _writer(format_name: str, seat: str | None, observations: str | None, pictures: _Pictures | None, release: Release) -> Any:
+    """The function that writes data sets in a format, with the options of that format."""
+    if format_name == _MINARI:
+        from interplay.record.datasets.minari_export import export as to_minari
 
-    out: str
-    seat: str | None
-    observations: str | None
-    pictures: PictureName | None
-    pseudonyms: Pseudonyms
-    release: Release
+        return partial(to_minari, seat=seat, observations=observations or "pixels")
+    if format_name == "lerobot":
+        from interplay.record.datasets.lerobot_export import export as to_lerobot
 
+        return partial(to_lerobot, pictures=pictures or "video", release=release)
+    from interplay.record.datasets.hugging_face import export as to_hugging_face
 
-def _to_minari(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.datasets.minari_export import export as write
-
-    observations = choice.observations or "pixels"
-    return write(
-        episodes, choice.out, seat=choice.seat, observations=observations, pseudonyms=choice.pseudonyms, advance=advance
-    )
-
-
-def _to_lerobot(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.datasets.lerobot_export import export as write
-
-    pictures = (choice.pictures or PictureName.video).value
-    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
-
-
-def _to_hugging_face(episodes: list[Episode], choice: _Choice, advance: Callable[[int], None]) -> Exported:
-    from interplay.record.datasets.hugging_face import export as write
-
-    pictures = (choice.pictures or PictureName.images).value
-    return write(episodes, choice.out, pictures=pictures, pseudonyms=choice.pseudonyms, release=choice.release, advance=advance)
-
-
-_DATA_SETS: dict[str, Callable[[list[Episode], _Choice, Callable[[int], None]], Exported]] = {
-    _MINARI: _to_minari,
-    "lerobot": _to_lerobot,
-    "hugging-face": _to_hugging_face,
-}
-"""Format -> what writes data sets in it."""
+    return partial(to_hugging_face, pictures=pictures or "images", release=release)
 
 
 def _load_line(format_name: str, root: Path, name: str) -> str:
@@ -108,7 +73,7 @@ def export(
         str | None, typer.Option(help="Minari: a pipeline (default pixels), or environment for what the environment returned.")
     ] = None,
     pictures: Annotated[
-        PictureName | None, typer.Option(help="LeRobot (default video) and Hugging Face (images): how pictures are kept.")
+        _Pictures | None, typer.Option(help="LeRobot (default video) and Hugging Face (images): how pictures are kept.")
     ] = None,
     license_name: Annotated[
         str | None, typer.Option("--license", help="LeRobot, Hugging Face: the license on the card, e.g. cc-by-4.0.")
@@ -149,7 +114,12 @@ def export(
         saved=None if saved is None else (saved.name, saved.version),
         with_uploads=True,
     )
-    left_out = _withheld_lines(released.num_withheld, place_options(data, database))
+    left_out = []
+    if count := released.num_withheld:
+        left_out = [
+            f"{amount(count, 'episode was', 'episodes were')} left out: somebody in them did not agree to a release.",
+            f"How it stands:  interplay episodes release{place_options(data, database)}",
+        ]
     if format_name == _MP4:
         episodes = released.episodes
         if not episode_ids:  # answers about a video may have been imported without it
@@ -160,15 +130,16 @@ def export(
         _export_recordings(released.episodes, Path(out), archive.root, released.num_withheld, left_out, as_json=as_json)
         return
     if not released.episodes and released.num_withheld:
-        with misuse():
-            _nothing_left(left_out)
+        raise typer.BadParameter("there is nothing to write\n" + "\n".join(left_out))
     cited = "" if saved is None else f"{saved.label}, {saved.sha256}"
     card = Release(license_name or "unknown", released.num_withheld, cited)
-    choice = _Choice(out, seat, observations, pictures, open_pseudonyms(archive.root), card)
+    write = _writer(format_name, seat, observations, pictures, card)
     with progress() as bar:
         of_seats = (lambda one: len({held.seat for held in one.seats})) if format_name == _MINARI and not seat else lambda _: 1
         done = bar.add_task("exporting steps", total=sum(one.num_steps * of_seats(one) for one in released.episodes))
-        exported = _DATA_SETS[format_name](released.episodes, choice, lambda steps: bar.advance(done, steps))
+        exported = write(
+            released.episodes, out, pseudonyms=open_pseudonyms(archive.root), advance=lambda steps: bar.advance(done, steps)
+        )
     lines = [
         f"{'Wrote' if one.is_new else 'There already:'} {one.id}: {amount(one.num_episodes, 'episode')}, "
         f"{amount(one.num_steps, 'step')}, in {one.root / one.id}"
@@ -183,21 +154,6 @@ def export(
         as_json=as_json,
         text="\n".join(lines),
     )
-
-
-def _withheld_lines(count: int, place: str) -> list[str]:
-    if not count:
-        return []
-    return [
-        f"{amount(count, 'episode was', 'episodes were')} left out: somebody in them did not agree to a release.",
-        f"How it stands:  interplay episodes release{place}",
-    ]
-
-
-def _nothing_left(lines: list[str]) -> None:
-    from interplay.record.exchange.writer import ExportError
-
-    raise ExportError("there is nothing to write\n" + "\n".join(lines))
 
 
 def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:

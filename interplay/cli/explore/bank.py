@@ -65,7 +65,10 @@ def bank(
         "refused": [{"file": file, "text": text} for file, text in refused.items()],
         "written": None if out is None else str(out),
     }
-    rows = [(one.table, one.covered, one.total, _some(one.left_out)) for one in covered]
+    rows = []
+    for one in covered:
+        more = f" and {len(one.left_out) - 6} more" if len(one.left_out) > 6 else ""
+        rows.append((one.table, one.covered, one.total, ", ".join(one.left_out[:6]) + more))
     counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
     lines = [f"{amount(len(tasks), 'task')}: {counted}."]
     lines += [f"refused    {file}: {text}" for file, text in refused.items()]
@@ -73,10 +76,6 @@ def bank(
     emit(document, as_json=as_json, text=[table(["table", "#covered", "#of", "left out"], rows), *lines])
     if refused:
         raise typer.Exit(1)
-
-
-def _some(names: tuple[str, ...], most: int = 6) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def filter_tasks(

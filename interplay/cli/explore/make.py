@@ -170,9 +170,6 @@ def _role(text: str, known: Any) -> tuple[str, str]:
 def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
     """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Without a file,
     all of the bank that comes with the package; scripted makers know some of it alone.
-
-    Raises:
-        InterplayError: If the file cannot be read, or holds none.
     """
     from interplay.explore.make import bank
     from interplay.explore.make.scripted import NEEDS

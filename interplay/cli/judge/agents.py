@@ -69,10 +69,8 @@ def add_agent(
         )
     lines = []
     for task in added.tasks:
-        num = len(task.episodes)
-        line = f"{task.task}: {amount(num, 'video')} added"
-        line += f", {len(task.kept_seeds)} kept as they were" if task.kept_seeds else ""
-        lines.append(line)
+        there = f", {len(task.kept_seeds)} kept as they were" if task.kept_seeds else ""
+        lines.append(f"{task.task}: {amount(len(task.episodes), 'video')} added{there}")
         if task.missing_seeds:
             lines.append(f"  warning: none of seed {', '.join(map(str, task.missing_seeds))}; others cannot be compared there")
     lines += [f"note: {note}" for note in added.notes]

@@ -33,17 +33,8 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
                 _saved(found.answers_saved),
             )
         )
-    headers = [
-        "task",
-        "#answers",
-        "#right (most common)",
-        "#side right",
-        "#Brier (shares)",
-        "#ECE",
-        "#people agree",
-        "#answers saved",
-    ]
-    parts: list[Any] = [table(headers, rows)]
+    measures = ["#right (most common)", "#side right", "#Brier (shares)", "#ECE", "#people agree", "#answers saved"]
+    parts: list[Any] = [table(["task", "#answers", *measures], rows)]
     for judge in made:
         parts += ["", *_remarks(judge)]
     parts += _skipped(skipped)
@@ -86,17 +77,12 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
                 f"{judge.task}: it gave {'no' if found.num_certain == found.num_answers else 'not always'} probabilities; "
                 "for the Brier score its answer counts as certain"
             )
-    headers = [
-        "task",
-        "#pairs",
-        "#people's answers",
-        "#same (most common)",
-        "#side the same",
-        "#Brier (shares)",
-        "#people agree",
-        "#answers saved",
+    measures = ["#same (most common)", "#side the same", "#Brier (shares)", "#people agree", "#answers saved"]
+    parts: list[Any] = [
+        table(["task", "#pairs", "#people's answers", *measures], rows),
+        *(["", *remarks] if remarks else []),
+        *_skipped(skipped),
     ]
-    parts: list[Any] = [table(headers, rows), *(["", *remarks] if remarks else []), *_skipped(skipped)]
     parts += [
         "",
         "Figures are about the pairs that people answered too; answers saved are about all pairs it answered; [95 % interval].",

@@ -133,8 +133,8 @@ def bans(
         for entry in document
     ]  # fmt: skip
     nobody = f"Nobody is banned.\nJudges with failed checks:  interplay judge judges{place_options(data, database)}"
-    text: Any = table(["judge", "since", "#answers", "reason", "lifted"], shown) if shown else nobody
-    emit(document, as_json=as_json, text=[text, None if export is None else f"Wrote {export}."])
+    listed: Any = table(["judge", "since", "#answers", "reason", "lifted"], shown) if shown else nobody
+    emit(document, as_json=as_json, text=[listed, None if export is None else f"Wrote {export}."])
 
 
 @app.command()

@@ -128,7 +128,7 @@ def by_model(
     """
     import numpy as np
 
-    from interplay.model_judges import ModelJudgeError
+    from interplay.model_judges import ModelJudgeError, answer_all
 
     seed = choose_seed(seed)
     key = _checked_options(vision, model, key_env, limit)
@@ -142,7 +142,9 @@ def by_model(
         for one in judges or _tasks(archive, task):
             try:
                 if vision is None:
-                    counts[one], undecided[one] = _expect(archive, judges[one])
+                    with _bar(one) as on_progress:
+                        now = datetime.now(UTC)
+                        counts[one], undecided[one] = answer_all(archive, judges[one], now=now, on_progress=on_progress)
                 else:
                     assert model is not None  # the options were checked
                     rng = np.random.default_rng(seed)
@@ -198,13 +200,6 @@ def _trained(archive: Archive, name: str, task: str | None, place: str) -> dict[
     return judges
 
 
-def _expect(archive: Archive, judge: TaskJudge) -> tuple[int, int]:
-    from interplay.model_judges import answer_all
-
-    with _bar(judge.task) as on_progress:
-        return answer_all(archive, judge, now=datetime.now(UTC), on_progress=on_progress)
-
-
 def _look(
     archive: Archive, task: str, name: str, address: str, model: str, key: str | None, limit: int | None, rng: Any
 ) -> int:
@@ -226,13 +221,12 @@ def _look(
 
 def _tasks(archive: Archive, task: str | None) -> list[str]:
     from interplay.judge.ratings.answers import judged_tasks
+    from interplay.tasks import find
 
-    tasks = judged_tasks(archive.database)
     if task is not None:
-        from interplay.tasks import find
-
         find(task)
         return [task]
+    tasks = judged_tasks(archive.database)
     if not tasks:
         raise InterplayError(f"no task in {archive.root} has two agents to compare\nBegin with:  interplay demo --fast")
     return tasks

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -24,14 +23,6 @@ app = typer.Typer(
 )
 
 QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="A built-in quiz, or a TOML file.")]
-
-
-class Format(StrEnum):
-    """Formats of an exported quiz."""
-
-    text = "text"
-    mturk = "mturk"
-    toml = "toml"
 
 
 @app.command()
@@ -99,8 +90,9 @@ def export(
     quiz: QuizArgument,
     folder: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")] = Path("quiz"),
     kind: Annotated[
-        Format, typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change.")
-    ] = Format.text,
+        Literal["text", "mturk", "toml"],
+        typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change."),
+    ] = "text",
     picture_base: Annotated[
         str | None, typer.Option("--picture-base", help="https folder where the quiz's pictures can be fetched (mturk).")
     ] = None,
@@ -117,15 +109,15 @@ def export(
 
     found, chosen = find_quiz(quiz), choose_seed(seed)
     files: dict[str, str | bytes]
-    if kind is Format.text:
+    if kind == "text":
         shown, marked = (quiz_text(found, np.random.default_rng(chosen), with_key=key) for key in (False, True))
         files = {f"{found.id}.txt": shown, f"{found.id}-key.txt": marked}
-    elif kind is Format.mturk:
+    elif kind == "mturk":
         form = question_form(found, np.random.default_rng(chosen), picture_base=picture_base)
         files = {f"{found.id}-questions.xml": form, f"{found.id}-answers.xml": answer_key(found)}
     else:
         files = {f"{found.id}.toml": read_text(Path(found.source), QuizError, hint="")}
-    if kind is not Format.text:
+    if kind != "text":
         files |= {
             q.picture.name: q.picture.read() for q in found.questions if q.picture is not None and not q.picture.is_remote
         }

@@ -91,9 +91,10 @@ def simulate(
     asked = [name.value for name in policy or ()] or PAIRING_RULES
     policies = list(dict.fromkeys(DEFAULT_RULE if name == "default" else name for name in asked))
     methods = list(dict.fromkeys([name.value for name in method or ()] or METHODS[:2]))
-    if out is not None:
-        with misuse():
-            check_plot_name(out)
+    if out is not None and out.suffix not in (".svg", ".png", ".pdf"):
+        raise typer.BadParameter(f"cannot draw {out}: the name must end on .svg, .png or .pdf")
+    if out is not None and not out.parent.is_dir():
+        raise typer.BadParameter(f"cannot write {out}: there is no folder {out.parent}\nMake it, or name another with --out.")
     kept = SimulatedRuns(resume, settings, methods)
     jobs = [(name, number) for number in range(seed, seed + seeds) for name in policies]
     missing = [job for job in jobs if kept.get(*job) is None]
@@ -109,7 +110,9 @@ def simulate(
         "settings": asdict(settings),
         "seeds": list(range(seed, seed + seeds)),
         "default_policy": DEFAULT_RULE,
-        "results": [_plain(row) for row in rows],
+        "results": [
+            {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row.items()} for row in rows
+        ],
     }
     if out is not None:
         from interplay.report.matchmaking import save_matchmaking
@@ -117,16 +120,6 @@ def simulate(
         beside = save_matchmaking(curves(runs), target, out)
         document |= {"plot": out, "table": beside}
     emit(document, as_json=as_json, text=_text(settings, seeds, rows, document))
-
-
-def check_plot_name(path: Path) -> None:
-    """Refuse a plot that could not be saved, before the minutes it takes to make it."""
-    from interplay.errors import InterplayError
-
-    if path.suffix not in (".svg", ".png", ".pdf"):
-        raise InterplayError(f"cannot draw {path}: the name must end on .svg, .png or .pdf")
-    if not path.parent.is_dir():
-        raise InterplayError(f"cannot write {path}: there is no folder {path.parent}\nMake it, or name another with --out.")
 
 
 def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
@@ -141,10 +134,6 @@ def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequen
         started = [pool.submit(run_one, settings, name, seed, methods) for name, seed in jobs]
         for one in as_completed(started):
             yield one.result()
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value._asdict() if hasattr(value, "_asdict") else value for key, value in row.items()}
 
 
 def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], document: dict[str, Any]) -> Group:

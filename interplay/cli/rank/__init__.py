@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,13 +14,14 @@ from interplay.cli.output import JsonOption, emit, progress, progress_bar, progr
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
 from interplay.rank.methods import METHODS
+from interplay.rank.ranking import Options
 
 if TYPE_CHECKING:
     from interplay.rank.agreement import Judgement
     from interplay.rank.leaderboards import Boards, Resampling
-    from interplay.rank.ranking import Options
 
 app = typer.Typer(add_completion=False)
+_Unit = Literal["answers", "judges"]
 
 
 class NoAnswersError(InterplayError):
@@ -30,22 +30,6 @@ class NoAnswersError(InterplayError):
 
 MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
 """Ways to rank."""
-
-
-class UnitName(StrEnum):
-    """Units of a bootstrap."""
-
-    answers = "answers"
-    judges = "judges"
-
-
-class _Extras(NamedTuple):
-    """Which analyses are asked for beside the leaderboard."""
-
-    matrix: bool
-    agreement: bool
-    bias: bool
-    transitivity: bool
 
 
 @app.command()
@@ -65,7 +49,7 @@ def rank(
     ] = None,
     method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName("trueskill"),
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
-    resample: Annotated[UnitName, typer.Option("--resample", help="Unit that is resampled.")] = UnitName.answers,
+    resample: Annotated[_Unit, typer.Option("--resample", help="Unit that is resampled.")] = "answers",
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
     normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
@@ -82,11 +66,21 @@ def rank(
 
     Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
     """
-    extras = _Extras(matrix, agreement, bias, transitivity)
-    _check(as_csv, as_json, extras, level)
+    if as_csv and as_json:
+        raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
+    extras = {"matrix": matrix, "agreement": agreement, "bias": bias, "transitivity": transitivity}
+    if as_csv and any(extras.values()):
+        idle = " ".join(f"--{name}" for name, wanted in extras.items() if wanted)
+        raise typer.BadParameter(f"--csv prints leaderboards only; for {idle} give --json instead")
+    if not 0 < level < 1:
+        raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
     if partners is not None and (answers is not None or agreement or bias):
         raise typer.BadParameter("--partners reads its answers from the database, and goes without --agreement and --bias")
-    comparisons = _from_file(answers) if answers is not None else _from_database(data, database, partners)
+    if answers is None:
+        comparisons = _from_database(data, database, partners)
+    else:
+        with progress_bar(f"reading {answers.name}") as report:
+            comparisons = read_answers(answers, on_progress=report)
     source = str(answers) if answers is not None else database or str(data)
     known = {comparison.task for comparison in comparisons}
     if task is not None and task not in known:
@@ -108,14 +102,12 @@ def rank(
             "Leave it out: in one task mu says the same."
         )
     from interplay.rank.leaderboards import Resampling
-    from interplay.rank.ranking import Options
 
-    options = Options()
     if seed is None and (bootstrap or transitivity):
         seed = choose_seed(None)
         progress_console.print(f"seed {seed}", highlight=False)
-    draws = Resampling(bootstrap, resample.value, level, seed or 0) if bootstrap else None
-    result = _rank(comparisons, method, options, draws)
+    draws = Resampling(bootstrap, resample, level, seed or 0) if bootstrap else None
+    result = _rank(comparisons, method.value, draws)
     from interplay.cli.rank import results
 
     if as_csv:
@@ -124,30 +116,15 @@ def rank(
     with working("comparing answers"):
         judgements = _judgements(answers, data, database, task) if agreement or bias else []
         document = results.leaderboards(result, task, method.value, draws, normalised=normalised)
-        if extras.matrix:
-            document["probabilities"] = results.probabilities(result.overall, options)
-        if extras.agreement:
+        if matrix:
+            document["probabilities"] = results.probabilities(result.overall, Options())
+        if agreement:
             document["agreement"] = results.agreement_by_question(judgements, draws)
-        if extras.bias:
+        if bias:
             document["bias"] = results.bias(judgements)
-        if extras.transitivity:
+        if transitivity:
             document["transitivity"] = results.triads(result.overall, seed or 0)
     emit(document, as_json=as_json, text=None if as_json else results.text(document, result, task))
-
-
-def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:
-    if as_csv and as_json:
-        raise typer.BadParameter("--csv and --json are two ways to print the result; give one")
-    if as_csv and any(extras):
-        idle = " ".join(f"--{name}" for name, wanted in extras._asdict().items() if wanted)
-        raise typer.BadParameter(f"--csv prints leaderboards only; for {idle} give --json instead")
-    if not 0 < level < 1:
-        raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
-
-
-def _from_file(path: Path) -> list[Comparison]:
-    with progress_bar(f"reading {path.name}") as report:
-        return read_answers(path, on_progress=report)
 
 
 def _from_database(data: Path, database: str | None, partners: str | None) -> list[Comparison]:
@@ -174,13 +151,11 @@ def _judgements(answers: Path | None, data: Path, database: str | None, task: st
         return judgements(archive.database, task)
 
 
-def _rank(comparisons: list[Comparison], method: MethodName, options: Options, draws: Resampling | None) -> Boards:
+def _rank(comparisons: list[Comparison], method: str, draws: Resampling | None) -> Boards:
     from interplay.rank.leaderboards import boards
 
-    with ExitStack() as stack:
-        report: Callable[[float], None] | None = None
-        if draws is not None:
-            bar = stack.enter_context(progress(counts=False))
-            job = bar.add_task(f"drawing {draws.unit} {draws.num_resamples:,} times", total=1.0)
-            report = lambda share: bar.advance(job, share)  # noqa: E731
-        return boards(comparisons, method.value, options, resampling=draws, on_progress=report)
+    if draws is None:
+        return boards(comparisons, method)
+    with progress(counts=False) as bar:
+        job = bar.add_task(f"drawing {draws.unit} {draws.num_resamples:,} times", total=1.0)
+        return boards(comparisons, method, resampling=draws, on_progress=lambda share: bar.advance(job, share))

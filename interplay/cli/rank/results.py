@@ -64,18 +64,12 @@ def probabilities(board: Board, options: Options) -> dict[str, Any]:
 
 
 def agreement_by_question(judgements: list[Judgement], draws: Resampling | None) -> dict[str, Any]:
-    num, level, seed = (draws.num_resamples, draws.level, draws.seed) if draws else (0, 0.95, 0)
+    seed = draws.seed if draws else 0
+    draw: dict[str, Any] = {"num_resamples": draws.num_resamples, "level": draws.level} if draws else {}
     return {
         question: {
             metric: dataclasses.asdict(
-                agreement(
-                    judgements,
-                    question=question,
-                    metric=metric,
-                    num_resamples=num,
-                    level=level,
-                    rng=np.random.default_rng(seed),
-                )
+                agreement(judgements, question=question, metric=metric, rng=np.random.default_rng(seed), **draw)
             )
             for metric in METRICS
         }
@@ -149,11 +143,8 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
     if "probabilities" in document:
         parts += ["", *_matrices(document["probabilities"])]
     if "agreement" in document:
-        parts += [
-            "",
-            "agreement of judges (Krippendorff's alpha: 1 is perfect, 0 is chance)",
-            _agreement(document["agreement"]),
-        ]
+        title = "agreement of judges (Krippendorff's alpha: 1 is perfect, 0 is chance)"
+        parts += ["", title, _agreement(document["agreement"])]
     if "bias" in document:
         parts += ["", *_bias(document["bias"])]
     if "transitivity" in document:
@@ -164,12 +155,8 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
         what = f"{draws['num_resamples']:,} resamples of {draws['unit']} (seed {draws['seed']})"
         boards = [document, *document.get("tasks", {}).values()]
         empty = any("score_low" not in row for board in boards for row in board["leaderboard"])
-        why = (
-            f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
-            if empty
-            else ""
-        )
-        parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why}")
+        why = f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
+        parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why if empty else ''}")
     parts += [f"Note: {note}." for note in document.get("notes", ())]
     return Group(*parts)
 
@@ -242,16 +229,8 @@ def _agreement(document: dict[str, Any]) -> Any:
     for question, metrics in document.items():
         nominal, ordinal = metrics["nominal"], metrics["ordinal"]
         interval = "" if nominal["low"] is None else f"{nominal['low']:.3f} to {nominal['high']:.3f}"
-        cells.append(
-            [
-                question,
-                _number(nominal["alpha"]),
-                interval,
-                _number(ordinal["alpha"]),
-                nominal["num_units"],
-                nominal["num_judges"],
-            ]
-        )
+        alphas = ["undefined" if one["alpha"] is None else f"{one['alpha']:.3f}" for one in (nominal, ordinal)]
+        cells.append([question, alphas[0], interval, alphas[1], nominal["num_units"], nominal["num_judges"]])
     return table(headers, cells)
 
 
@@ -270,9 +249,7 @@ def _bias(document: dict[str, Any]) -> list[Any]:
         [
             row["judge"],
             row["num_answers"],
-            _percent(row["left"]["share"]),
-            _percent(row["draws"]["share"]),
-            _percent(row["agreement"]["share"]),
+            *("" if (share := row[name]["share"]) is None else f"{100 * share:.0f}" for name in ("left", "draws", "agreement")),
             row["agreement"]["num"],
             "" if row["median_duration_s"] is None else f"{row['median_duration_s']:.0f}",
         ]
@@ -303,14 +280,6 @@ def _share(share: dict[str, Any]) -> str:
     return f"{share['share']:.1%} of {share['num']:,} ({share['low']:.1%} to {share['high']:.1%})"
 
 
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f}"
-
-
 def _chance(p: float) -> str:
     """Whole per cent, and never a certainty that was not found."""
     return "<1" if 0 < p < 0.005 else ">99" if 0.995 < p < 1 else f"{100 * p:.0f}"
-
-
-def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"

@@ -130,10 +130,15 @@ def show(
     if as_csv and not as_json:
         print(table_csv(pupils, {one: task.title for one, task in tasks.items()}, scoreless), end="")
         return
+
+    def best(pupil: Pupil, task: str) -> str:
+        game = pupil.best(task)
+        return "" if game is None else "played" if task in scoreless else f"{game.score:g}"
+
     rows = [
         (
             pupil.nickname,
-            *(_best(pupil, task, scoreless) for task in found.tasks),
+            *(best(pupil, task) for task in found.tasks),
             len(pupil.games),
             f"{pupil.played_s / 60:.1f}",
         )
@@ -176,11 +181,6 @@ def _classes(data: Path, database: str | None, *, must_exist: bool = False) -> C
     classes = Classes(open_archive(data, database, must_exist=must_exist).database)
     classes.forget_due()
     return classes
-
-
-def _best(pupil: Pupil, task: str, scoreless: list[str]) -> str:
-    game = pupil.best(task)
-    return "" if game is None else "played" if task in scoreless else f"{game.score:g}"
 
 
 def _document(one: SchoolClass) -> dict[str, Any]:

@@ -52,7 +52,8 @@ def local_address(root: Path) -> str | None:
 
 def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
     """The archive of an existing data folder, and the hint for the error of an unknown study."""
-    return open_archive(data, database, must_exist=True), opened_hint(place_options(data, database))
+    hint = f"Only studies opened in this data folder count:  interplay study list{place_options(data, database)}"
+    return open_archive(data, database, must_exist=True), hint
 
 
 def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
@@ -61,8 +62,3 @@ def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     writer.writeheader()
     writer.writerows(rows)
     print(text.getvalue(), end="")
-
-
-def opened_hint(place: str) -> str:
-    """Hint for the error of an unknown study; `place` are the options that name the place."""
-    return f"Only studies opened in this data folder count:  interplay study list{place}"

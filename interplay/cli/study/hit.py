@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, place_options
 from interplay.cli.output import JsonOption, emit, progress_console, table
-from interplay.cli.study.common import opened_hint
+from interplay.cli.study.common import opened_place
 from interplay.errors import InterplayError
 from interplay.wording import amount
 
@@ -58,11 +58,8 @@ def hit(
 
     if picture_base is not None and not qualification:
         raise typer.BadParameter("--picture-base is where Amazon finds the quiz's pictures; it needs --qualification")
-    archive = open_archive(data, database, must_exist=True)
-    opened, ledger = (
-        Studies(archive.database).get(study, hint=opened_hint(place_options(data, database))),
-        Hits(archive.database),
-    )
+    archive, hint = opened_place(data, database)
+    opened, ledger = Studies(archive.database).get(study, hint=hint), Hits(archive.database)
     version = opened.study
     if not opened.is_open:
         raise InterplayError(f"{study} is closed, so workers would find nothing to do\nRemedy: open it again.")

@@ -9,7 +9,7 @@ import typer
 
 from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, table
-from interplay.cli.study.common import opened_hint
+from interplay.cli.study.common import opened_place
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]
 
@@ -27,8 +27,9 @@ def pause(
     """
     from interplay.study.pauses import Pauses
 
+    archive, hint = opened_place(data, database)
+    Pauses(archive.database).pause(study, note=note, hint=hint)
     place = place_options(data, database)
-    Pauses(open_archive(data, database, must_exist=True).database).pause(study, note=note, hint=opened_hint(place))
     text = f"{study} is paused. Pause it on your recruiting platform, too. Go on:  interplay study resume {study}{place}"
     emit({"study": study, "paused": True, "note": note}, as_json=as_json, text=text)
 
@@ -42,8 +43,8 @@ def resume(
     """
     from interplay.study.pauses import Pauses
 
-    hint = opened_hint(place_options(data, database))
-    Pauses(open_archive(data, database, must_exist=True).database).resume(study, hint=hint)
+    archive, hint = opened_place(data, database)
+    Pauses(archive.database).resume(study, hint=hint)
     emit({"study": study, "paused": False}, as_json=as_json, text=f"{study} takes people again.")
 
 
@@ -58,8 +59,8 @@ def funnel(
 
     from interplay.study.overview import Overview
 
-    overview = Overview(open_archive(data, database, must_exist=True).database)
-    hint = opened_hint(place_options(data, database))
+    archive, hint = opened_place(data, database)
+    overview = Overview(archive.database)
     numbers, reached = overview.study(study, hint=hint), overview.reached(study, hint=hint)
     document = {
         "study": study,
@@ -96,8 +97,9 @@ def money(
     """
     from interplay.study.overview import Overview
 
-    overview = Overview(open_archive(data, database, must_exist=True).database)
-    purses = overview.money(study, hint=opened_hint(place_options(data, database)))
+    archive, hint = opened_place(data, database)
+    overview = Overview(archive.database)
+    purses = overview.money(study, hint=hint)
     raffles = overview.raffles(study)
     rows = [
         (one.study, one.channel, one.currency,

@@ -75,12 +75,7 @@ def _text(document: dict[str, Any]) -> Any:
 
     ours, theirs = document["balanced"], document["random"]
     rows = [
-        (
-            name,
-            "" if target is None else f"{target:g}",
-            f"{ours['mean_accepted_min'][name]:.0f}",
-            f"{theirs['mean_accepted_min'][name]:.0f}",
-        )
+        (name, "" if target is None else f"{target:g}", *(f"{one['mean_accepted_min'][name]:.0f}" for one in (ours, theirs)))
         for name, target in document["targets_min"].items()
     ]
     near = "within" if document["is_within"] else "NOT within"
@@ -167,7 +162,7 @@ def raffle(
     lines = [
         "",
         f"{deed} from {drawn.entries} entries with the seed {drawn.seed}.",
-        f"Pay them:  interplay study pay {study}{place_options(data, database)}",
+        f"Pay them:  interplay study pay {study}{place}",
     ]
     text = None if as_json else Group(table(["#place", "worker", "enrolment", "number"], rows), *lines)
     emit(document, as_json=as_json, text=text)

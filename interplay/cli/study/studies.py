@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from interplay.study.definition import Study
     from interplay.study.play.variants import PlayPart
     from interplay.study.review.part import ReviewPart
-    from interplay.study.studies import Part
     from interplay.tasks import Task
 
 app = typer.Typer()
@@ -126,7 +125,10 @@ def open_study(
     deed += "" if same or before is None else " with a new version"
     links = _links(study, address.rstrip("/"))
     preview = f"{address.rstrip('/')}/judge?study={study.id}&preview=1" if study.kind == "comparisons" else None
-    lines = [f"{study.id} {deed} ({study.content_hash[:12]}).", *_link_lines(study, links)]
+    lines = [f"{study.id} {deed} ({study.content_hash[:12]})."]
+    for name, link in links.items():
+        notice = study.channels[name].notice
+        lines += [f"{name:9} {link}", *([f"{'':9} {notice}"] if notice else [])]
     if preview is not None:
         lines.append(f"{'preview':9} {preview}   (the form and two videos; nothing is stored)")
     if part is not None:
@@ -263,7 +265,11 @@ def participants(
     archive, hint = opened_place(data, database)
     studies = Studies(archive.database)
     studies.get(study, hint=hint)
-    rows = [_row(one) for one in studies.parts(study)]
+    rows = [
+        asdict(one)
+        | {"arrived_at": one.arrived_at.isoformat(), "ended_at": None if one.ended_at is None else one.ended_at.isoformat()}
+        for one in studies.parts(study)
+    ]
     if as_csv and not as_json:
         print_csv([field.name for field in fields(Part)], rows)
         return
@@ -274,11 +280,6 @@ def participants(
     emit(rows, as_json=as_json, text=table(shown, cells) if rows else f"Nobody has agreed to take part in {study} yet.")
 
 
-def _row(part: Part) -> dict[str, Any]:
-    ended = None if part.ended_at is None else part.ended_at.isoformat()
-    return asdict(part) | {"arrived_at": part.arrived_at.isoformat(), "ended_at": ended}
-
-
 def _cell(value: Any) -> str:
     return "" if value is None or value is False else "yes" if value is True else str(value)
 
@@ -287,6 +288,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     """A study that can be opened: it has a contact, rules that can be followed and known tasks, and fits its HIT on Mechanical
     Turk; an InterplayError names file, key and remedy."""
     from interplay.envs.backends import to_install
+    from interplay.explore.instance import parse
     from interplay.judge import Rules
     from interplay.judge.segments.studies import check_segments
     from interplay.study import StudyError
@@ -302,7 +304,8 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
     named: dict[str, str] = {}
     segments = None
     if study.review is not None:
-        _check_instances(name, study.review)
+        for instance, document in study.review.instances.items():
+            parse(document, source=f"{name}: review.instances: {instance}")
     elif study.play is None:
         rules = Rules.from_mapping(study.judging, f"{name}: [judging]")
         segments = rules.segments
@@ -363,14 +366,6 @@ def _judges_lines(study: Study, number: int | None) -> list[str]:
         come = f"the HIT has {places} assignments, and the others are turned away" if number else "nobody can judge yet"
         lines.append(f"Warning: {come}. Add agents, or games of them on more held-out seeds of the task.")
     return lines
-
-
-def _check_instances(name: str, review: ReviewPart) -> None:
-    """Refuse what is no instance (InstanceError for the first, with file, key and remedy)."""
-    from interplay.explore.instance import parse
-
-    for instance, document in review.instances.items():
-        parse(document, source=f"{name}: review.instances: {instance}")
 
 
 def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
@@ -440,14 +435,6 @@ def _links(study: Study, address: str) -> dict[str, str]:
     if isinstance(prolific, ProlificChannel) and address.startswith("https://"):
         links["prolific"] = prolific.study_url(home)
     return links
-
-
-def _link_lines(study: Study, links: Mapping[str, str]) -> list[str]:
-    lines = []
-    for name, link in links.items():
-        notice = study.channels[name].notice
-        lines += [f"{name:9} {link}", *([f"{'':9} {notice}"] if notice else [])]
-    return lines
 
 
 def _document(study: Study) -> dict[str, Any]:

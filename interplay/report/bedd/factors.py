@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from interplay.report.bedd.paper import short_name
-from interplay.report.bedd.reasons import Groups, Reading, among
+from interplay.report.bedd.reasons import Groups, among
 from interplay.report.plots import plot_factor_scores
 from interplay.report.statistics import describe, number_or_none
 from interplay.report.table import Column, Figure, Section, Table
@@ -159,7 +159,9 @@ def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
     for name, readings in groups.items():
         for question in forms.get(readings[0].answer.task, ()):
             scored = "1 for no, 0 for yes" if question.is_inverted else "1 for yes, 0 for no"
-            answered = [reading for reading in readings if _says_something(reading, question)]
+            answered = [
+                one for one in readings if question.kind == "overall" or one.answer.responses.get(question.id) is not None
+            ]
             num_imported = sum(bool(reading.answer.dataset) for reading in answered)
             rows.append(
                 (
@@ -180,10 +182,6 @@ def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
         tuple(rows),
         f"{_wording(groups)} The last two columns count the answers to each question. Factors are named as in the paper.",
     )
-
-
-def _says_something(reading: Reading, question: Question) -> bool:
-    return question.kind == "overall" or reading.answer.responses.get(question.id) is not None
 
 
 def _wording(groups: Groups) -> str:
@@ -210,22 +208,11 @@ def _slugs(names: Iterable[str]) -> dict[str, str]:
     """
     slugs: dict[str, str] = {}
     for name in names:
-        slug = first = _slug(name)
+        letters = "".join(char.lower() if char.isalnum() and char.isascii() else " " for char in short_name(name))
+        slug = first = "-".join(letters.split()) or "task"
         number = 1
         while slug in slugs.values():
             number += 1
             slug = f"{first}-{number}"
         slugs[name] = slug
     return slugs
-
-
-def _slug(name: str) -> str:
-    """A name as part of an anchor and of a file name.
-
-    >>> _slug("basalt/Find Cave")
-    'basalt-find-cave'
-    """
-    return (
-        "-".join("".join(char.lower() if char.isalnum() and char.isascii() else " " for char in short_name(name)).split())
-        or "task"
-    )

@@ -143,14 +143,16 @@ def _leaderboard(rows: Sequence[LeaderboardRow], how: str) -> Table:
         "leaderboard",
         "Leaderboard over all tasks",
         tuple(columns),
-        tuple((row.group, *cells)[0 if groups else 1 :] for row, cells in zip(rows, map(_cells, rows), strict=True)),
+        tuple(
+            (
+                *([row.group] if groups else []),
+                *(row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row)),
+                *(row.won, row.drew, row.lost, row.num_answers),
+            )
+            for row in rows
+        ),
         f"One rating per agent from the answers of all tasks together, sorted by mu − 3 sigma. {how}",
     )
-
-
-def _cells(row: LeaderboardRow) -> tuple[Cell, ...]:
-    counts = (row.won, row.drew, row.lost, row.num_answers)
-    return (row.rank, row.agent, row.mu, row.sigma, row.score, _ranks(row), *counts)
 
 
 def _ranks(row: LeaderboardRow) -> str | None:

@@ -100,13 +100,14 @@ def bedd_report(
         proxy_section(efforts, effort_source),
         _inconsistency_section(),
     ]
-    times = [reading.answer.created_at for reading in readings]
+    days = [reading.answer.created_at.date().isoformat() for reading in readings]
+    first, last = min(days), max(days)
     facts = (
         ("answers", f"{len(readings):,}"),
         ("tasks", str(len(tasks))),
         ("agents", str(len(judged))),
         ("judges", f"{len({reading.answer.judge for reading in readings}):,}"),
-        ("answered", _days(min(times).date().isoformat(), max(times).date().isoformat())),
+        ("answered", first if first == last else f"{first} to {last}"),
     )
     return Report(
         "bedd",
@@ -116,10 +117,6 @@ def bedd_report(
         sections,
         facts,
     )
-
-
-def _days(first: str, last: str) -> str:
-    return first if first == last else f"{first} to {last}"
 
 
 def _inconsistency_section() -> Section:

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from interplay.report.bedd.counts import points_per_answer
 from interplay.report.bedd.paper import published
-from interplay.report.bedd.reasons import SENTIMENTS, Groups, Reading, sentiment_counts
+from interplay.report.bedd.reasons import SENTIMENTS, Groups, Reading, points_per_answer, sentiment_counts
 from interplay.report.plots import SPREAD_CAPTION, plot_spreads
 from interplay.report.statistics import describe, spread
-from interplay.report.table import Cell, Column, Figure, Measured, Section, Table, count_columns, number_columns
+from interplay.report.table import Column, Figure, Measured, Section, Table, count_columns, number_columns
 from interplay.tasks import Question
 
 Forms = Mapping[str, Sequence[Question]]
@@ -90,16 +89,13 @@ def _data_table(groups: Groups, readings: Sequence[Reading]) -> Table:
     for name, group in [*groups.items(), ("all", readings)]:
         where = ("overall",) if name == "all" else ("tasks", name)
         counts = sentiment_counts(reading.sentiment for reading in group)
-        row: list[Cell] = [
-            name,
-            Measured(len(group), published(*where, "comparisons")),
-            Measured(sum(_seconds(group)) / 3600, published(*where, "hours")),
-            Measured(sum(reading.num_words for reading in group), published(*where, "words")),
-        ]
-        row += [
-            Measured(100 * count / len(group), published(*where, each)) for count, each in zip(counts, SENTIMENTS, strict=True)
-        ]
-        rows.append(tuple(row))
+        ours = {
+            "comparisons": len(group),
+            "hours": sum(_seconds(group)) / 3600,
+            "words": sum(reading.num_words for reading in group),
+            **{each: 100 * count / len(group) for count, each in zip(counts, SENTIMENTS, strict=True)},
+        }
+        rows.append((name, *(Measured(value, published(*where, key)) for key, value in ours.items())))
     return Table(
         "data-by-task",
         "Answers by task (table 2)",
@@ -120,22 +116,14 @@ def _totals_table(readings: Sequence[Reading], forms: Forms, of_focus: Sequence[
     agents = {agent for reading in readings for agent in (reading.answer.left, reading.answer.right)}
     points = sum(points_per_answer(tuple(forms.get(reading.answer.task, ()))) for reading in readings)
     is_theirs = set(focus) == set(published("source", "agents"))
+    theirs = {name: published("overall", name) if is_theirs else None for name in ("focus_comparisons", "focus_hours")}
     rows = (
         ("comparisons", Measured(len(readings), published("overall", "comparisons"))),
         ("single judgements (comparison points)", Measured(points, published("overall", "comparison_points"))),
         ("judges", Measured(len({reading.answer.judge for reading in readings}), published("overall", "workers"))),
         ("agents", Measured(len(agents), published("overall", "agents"))),
-        (
-            "comparisons among " + ", ".join(focus),
-            Measured(len(of_focus), published("overall", "focus_comparisons") if is_theirs else None),
-        ),
-        (
-            "hours of those comparisons",
-            Measured(
-                sum(_seconds(of_focus)) / 3600,
-                published("overall", "focus_hours") if is_theirs else None,
-            ),
-        ),
+        ("comparisons among " + ", ".join(focus), Measured(len(of_focus), theirs["focus_comparisons"])),
+        ("hours of those comparisons", Measured(sum(_seconds(of_focus)) / 3600, theirs["focus_hours"])),
         ("draws", sum(reading.answer.outcome == "draw" for reading in readings)),
     )
     return Table(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from interplay.rank.normal import Z95
 from interplay.report.bedd.paper import published, published_pair
-from interplay.report.bedd.reasons import SENTIMENTS, Groups, Reading, sentiment_counts
+from interplay.report.bedd.reasons import SENTIMENTS, Groups, sentiment_counts
 from interplay.report.plots import plot_intervals, plot_sentiments
 from interplay.report.statistics import Anova, anova, chi_square, describe, pairwise_chi_square
 from interplay.report.table import Cell, Column, Figure, Measured, Table, count_columns, number_columns
@@ -45,7 +46,8 @@ def anova_tables(groups: Groups, kind: str) -> list[Table]:
     """One-way ANOVA of words and of characters, and Tukey's HSD for words; nothing if a test cannot be made."""
     tests: dict[str, Anova] = {}
     for unit in ("words", "characters"):
-        values = {name: [_length(reading, unit) for reading in readings] for name, readings in groups.items()}
+        num = attrgetter("num_words" if unit == "words" else "num_chars")
+        values = {name: [num(reading) for reading in readings] for name, readings in groups.items()}
         try:
             tests[unit] = anova(values)
         except ValueError:  # too few answers, or all alike
@@ -74,16 +76,8 @@ def anova_tables(groups: Groups, kind: str) -> list[Table]:
         rows = []
         for pair in test.differences:
             known = _published_difference(paper, pair.a, pair.b) if unit == "words" else {}
-            rows.append(
-                (
-                    f"{pair.a} − {pair.b}",
-                    pair.difference,
-                    Measured(pair.low, known.get("low")),
-                    Measured(pair.high, known.get("high")),
-                    Measured(pair.p, known.get("p")),
-                    pair.significant,
-                )
-            )
+            ours = (Measured(getattr(pair, name), known.get(name)) for name in ("low", "high", "p"))
+            rows.append((f"{pair.a} − {pair.b}", pair.difference, *ours, pair.significant))
         tables.append(
             Table(
                 f"tukey-{unit}-{kind}",
@@ -173,19 +167,12 @@ def sentiment_tests(groups: Groups, kind: str) -> list[Table]:
     except ValueError:
         return []
     caveat = _OVERLAP if kind == "agents" else ""
-    num = sum(map(sum, counts.values()))
+    known = (Measured(value, published(section, name)) for name, value in (("statistic", test.statistic), ("df", test.df)))
     overall = Table(
         f"chi-square-{kind}",
         f"Does sentiment depend on the {_one(kind)}? Chi-square test of independence",
         (Column("X²", "number"), Column("df", "count"), Column("N", "count"), Column("p", "p")),
-        (
-            (
-                Measured(test.statistic, published(section, "statistic")),
-                Measured(test.df, published(section, "df")),
-                num,
-                test.p,
-            ),
-        ),
+        ((*known, sum(map(sum, counts.values())), test.p),),
         "Pearson's test without continuity correction." + caveat,
     )
     return [overall, pair_table(counts, kind, caveat)]
@@ -198,15 +185,8 @@ def pair_table(counts: dict[str, tuple[int, int, int]], kind: str, caveat: str =
     for pair in pairs:
         known = published_pair(section, pair.a, pair.b) or {}
         mark = known.get("significant")
-        rows.append(
-            (
-                f"{pair.a} – {pair.b}",
-                Measured(pair.statistic, known.get("statistic")),
-                Measured(pair.p, known.get("p")),
-                pair.significant,
-                "–" if mark is None else "yes" if mark else "no",
-            )
-        )
+        ours = (Measured(pair.statistic, known.get("statistic")), Measured(pair.p, known.get("p")))
+        rows.append((f"{pair.a} – {pair.b}", *ours, pair.significant, "–" if mark is None else "yes" if mark else "no"))
     return Table(
         f"pairs-{kind}",
         f"Which {kind} differ in sentiment? ({_place(kind, 7, 9)})",
@@ -224,10 +204,6 @@ def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterab
     yield length_figure(groups, kind, roster)
     yield length_table(groups, kind)
     yield from anova_tables(groups, kind)
-
-
-def _length(reading: Reading, unit: str) -> int:
-    return reading.num_words if unit == "words" else reading.num_chars
 
 
 def _published_difference(paper: Any, a: str, b: str) -> dict[str, float]:

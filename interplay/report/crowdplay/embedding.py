@@ -29,12 +29,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Nearness:
-    """How near placed points are to those of the map, in the space of features.
-
-    Attributes:
-        placed: Mean distance of a placed point to the nearest point of the map.
-        among: Mean distance of a point of the map to its nearest other one.
-    """
+    """Mean distance, in the space of features, of a placed point to the nearest one of the map, and among those of the map."""
 
     placed: float
     among: float
@@ -50,11 +45,9 @@ def perplexity_for(num: int) -> float:
 
 
 def embed(features: np.ndarray, *, seed: int) -> Map:
-    """A t-SNE map.
+    """A t-SNE map of features, float64, shape (n, number of features), n at least `LEAST`.
 
-    Args:
-        features: float64, shape (n, number of features), n at least `LEAST`.
-        seed: Of its random draws; one thread computes, so that the same features give the same map.
+    One thread computes, so that the same features and the same seed give the same map.
     """
     try:
         import sklearn

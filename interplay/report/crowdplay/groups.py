@@ -144,21 +144,7 @@ def _tests(number: int, what: str, id: str, label: str, values: dict[str, list[f
             *number_columns("chance that the first is higher", "from", "to"),
             Column("significant"),
         ),
-        tuple(
-            (
-                test.a,
-                test.b,
-                f"{test.num_a} and {test.num_b}",
-                test.statistic,
-                test.p,
-                test.corrected_p,
-                test.superiority,
-                test.low,
-                test.high,
-                test.corrected_p < SIGNIFICANCE,
-            )
-            for test in tests
-        ),
+        tuple((test.a, test.b, f"{test.num_a} and {test.num_b}", *test[4:], test.corrected_p < SIGNIFICANCE) for test in tests),
         f"Two-sided Mann-Whitney tests, corrected by Holm's method over these {len(tests)} pairs. The effect is the chance "
         "that a person of the first treatment gives more than one of the second, ties by half: 0.5 means no difference. Its "
         "95 % interval is Newcombe's (2006, method 5), for each pair alone. The paper tests means and does not correct.",

@@ -77,7 +77,7 @@ def _of_world(
     good = [play for play in people if quality.is_good(play)]
     of_several = len(plays[0].task.seats) > 1
     name = re.sub("[^a-z0-9_]+", "-", env.lower())[:80]  # of a file, and in a page: recordings may come from anywhere
-    title = _title(plays)
+    title = " / ".join(sorted({play.task.title for play in plays}))
     made: list[_Made] = []
 
     def add(kind: str, what: str, drawn: Sequence[Play], group: Callable[[Play], str], by: str, **more: Any) -> None:
@@ -103,11 +103,6 @@ def _of_world(
                 lambda play: play.behaviour, "asked for", **more,
             )  # fmt: skip
     return made
-
-
-def _title(plays: Sequence[Play]) -> str:
-    titles = sorted({play.task.title for play in plays})
-    return titles[0] if len(titles) == 1 else " / ".join(titles)
 
 
 def _who(play: Play, of_several: bool) -> str:

@@ -3,6 +3,7 @@ by a stated rule, those in which the player did what the task asked for."""
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -73,14 +74,7 @@ def meets(play: Play, conditions: Sequence[Condition]) -> bool:
     )
 
 
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
+_COMPARE = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def read_plays(archive: Archive, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Play]:

@@ -144,7 +144,16 @@ def latency_section(plays: Sequence[Play]) -> Section:
         tuple(rows),
         f"Inputs count alike, whoever made them. The paper's median over all tasks is 7 frames or {PAPER_MS} ms.",
     )
-    medians = [float(np.median(play.latencies_ms)) for play in known]
+    medians = [{"name": "plays"} | spread([float(np.median(play.latencies_ms)) for play in known])]
+    between_people = Figure(
+        "figure-latency-plays",
+        "Median latency of a play",
+        f"{SPREAD_CAPTION} It shows how much networks and machines of people differ.",
+        medians,
+        lambda rows, ax: plot_spreads(rows, ax, label="median latency of a play (ms)"),
+        f"median {medians[0]['median']:.0f} ms over {len(known)} plays",
+        height_in=1.6,
+    )
     records = [
         {"name": title, "num": len(of_task), "value": float(value), "share": float(share)}
         for title, of_task in values.items()
@@ -165,21 +174,8 @@ def latency_section(plays: Sequence[Play]) -> Section:
                 height_in=3.6,
             ),
             table,
-            *([] if len(known) < 2 else [_between_people(medians)]),
+            *([] if len(known) < 2 else [between_people]),
         ),
-    )
-
-
-def _between_people(medians: Sequence[float]) -> Figure:
-    records = [{"name": "plays"} | spread(medians)]
-    return Figure(
-        "figure-latency-plays",
-        "Median latency of a play",
-        f"{SPREAD_CAPTION} It shows how much networks and machines of people differ.",
-        records,
-        lambda rows, ax: plot_spreads(rows, ax, label="median latency of a play (ms)"),
-        f"median {records[0]['median']:.0f} ms over {len(medians)} plays",
-        height_in=1.6,
     )
 
 
