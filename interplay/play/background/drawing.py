@@ -52,10 +52,6 @@ class _Request:
         self.num_drawn = 0
         self.pieces: Iterator[None] | None = None
 
-    @property
-    def turn(self) -> tuple[int, int]:
-        return len(self.steps) - self.num_drawn, self.number
-
 
 class Drawing:
     """The requests, and the open worlds."""
@@ -76,7 +72,11 @@ class Drawing:
             self._requests[number] = _Request(number, command)
 
     def work(self) -> None:
-        request = min((one for one in self._requests.values() if self._may_go_on(one)), key=lambda one: one.turn)
+        moves = {path: world.used_by for path, world in self._open.items()}  # a world goes one way at a time
+        request = min(
+            (one for one in self._requests.values() if moves.get(one.path) in (None, one.number)),
+            key=lambda one: (len(one.steps) - one.num_drawn, one.number),
+        )
         try:
             request.pieces = request.pieces or self._pieces(request)
             if next(request.pieces, self) is self:
@@ -88,11 +88,6 @@ class Drawing:
             self._close(request.path)
             text = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
             self._say(request.number, channel.Undrawable(text))
-
-    def _may_go_on(self, request: _Request) -> bool:
-        """Whether no other request is moving the world it needs."""
-        world = self._open.get(request.path)
-        return world is None or world.used_by in (None, request.number)
 
     def _pieces(self, request: _Request) -> Iterator[None]:
         world = self._world(request.path)
@@ -161,10 +156,8 @@ class Drawing:
 
 def main(descriptor: int) -> None:
     """Draw until the web process goes away, or asks for nothing for long."""
-    processes.shield_from_the_terminal()
+    pipe = processes.enter(descriptor, "drawer")
     give_way(NICENESS)
-    logging.basicConfig(format="%(asctime)s drawer %(process)d: %(message)s", level=logging.WARNING)
-    pipe = socket.socket(fileno=descriptor)
     unpacker = Unpacker()
     drawing = Drawing(pipe)
     try:

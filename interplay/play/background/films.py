@@ -173,7 +173,9 @@ class Films:
         """Wait up to `within_s` seconds for a film that was asked for."""
         deadline = time.monotonic() + within_s
         with self._changed:
-            while (left := deadline - time.monotonic()) > 0 and self._is_under_way(episode_id):
+            while (left := deadline - time.monotonic()) > 0 and (
+                episode_id in self._waiting or (self._making is not None and self._making.episode_id == episode_id)
+            ):
                 self._changed.wait(left)
         return self.progress(episode_id)
 
@@ -189,9 +191,6 @@ class Films:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
-
-    def _is_under_way(self, episode_id: str) -> bool:
-        return episode_id in self._waiting or (self._making is not None and self._making.episode_id == episode_id)
 
     # The thread
 
@@ -264,7 +263,10 @@ class Films:
         """Make one film; False if one of an earlier turn interrupts it."""
         filmer.order(film=film.episode_id)
         while True:
-            self._hold_or_go(filmer)
+            is_needed = self._num_cores - self._cores_needed() < 1  # by a game
+            with self._changed:
+                self._is_held = is_needed
+            filmer.hold(is_needed)
             for answer in filmer.answers(LOOK_EVERY_S):
                 if "made" in answer:
                     if "error" in answer:
@@ -275,13 +277,6 @@ class Films:
             with self._changed:
                 if self._is_closed or any(other.turn < film.turn for other in self._waiting.values()):
                     return False
-
-    def _hold_or_go(self, filmer: _Filmer) -> None:
-        """Hold the process where it would take a core from a game."""
-        is_needed = self._num_cores - self._cores_needed() < 1
-        with self._changed:
-            self._is_held = is_needed
-        filmer.hold(is_needed)
 
 
 class _DeadError(InterplayError):

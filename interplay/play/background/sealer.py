@@ -5,7 +5,6 @@ and ends when the web process is gone."""
 from __future__ import annotations
 
 import logging
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -79,13 +78,11 @@ class Sealer(AnsweringProcess[Request]):
 
 
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
+    channel = processes.enter(descriptor, "sealer")
     give_way(NICENESS)
-    logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
-    channel = socket.socket(fileno=descriptor)
     unpacker = Unpacker()
     archive: interplay.record.Archive | None = None
-    while data := _receive(channel):
+    while data := processes.receive(channel):
         for number, _, _, payload in unpacker.feed(data):
             command = decode_seal(payload)
             try:
@@ -124,10 +121,3 @@ def _measure(archive: interplay.record.Archive, episode: Episode) -> None:
         for found in measure_all(archive, [episode]):
             if found.failed is not None:
                 log.warning("episode %s has no statistics: %s", episode.id, found.failed)
-
-
-def _receive(channel: socket.socket) -> bytes:
-    try:
-        return channel.recv(1 << 16)
-    except ConnectionError:
-        return b""

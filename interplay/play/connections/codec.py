@@ -102,13 +102,13 @@ class FrameEncoder:
         if frame.palette is not None:
             if frame.palette is not self.palette:
                 self._change_palette(frame.palette)
-        elif self.codec == "palette":
-            indices = self._indices(pixels)
-            if indices is None:
-                return self._encode_jpeg(pixels, step, time_ms, reward, flags)
-            pixels = indices
         else:
-            return self._encode_jpeg(pixels, step, time_ms, reward, flags)
+            indices = self._indices(pixels) if self.codec == "palette" else None
+            if indices is None:
+                head = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward)
+                self._last_jpeg = head + _jpeg(pixels)
+                return self._last_jpeg
+            pixels = indices
         if change is None or self._last_step < 0 or step != self._last_step + 1:
             change = self._changes.take(pixels)
         else:
@@ -132,10 +132,6 @@ class FrameEncoder:
             return None
         head = wire.pack_header(wire.KEY_FRAME, 0, 0, self._last_step, 0, self._last_ms, 0.0)
         return head + isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
-
-    def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
-        self._last_jpeg = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward) + _jpeg(pixels)
-        return self._last_jpeg
 
     def _change_palette(self, palette: np.ndarray) -> None:
         """Announce a new table; indices keep their meaning only if the table's values are the same, so a key frame follows."""

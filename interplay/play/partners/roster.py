@@ -5,8 +5,6 @@ large, or may fail."""
 from __future__ import annotations
 
 import json
-import logging
-import socket
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -137,10 +135,7 @@ def _tried_beside(agent: str, task: Task, archive: Archive) -> str:
 
 
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
-    logging.basicConfig(format="%(asctime)s trying %(process)d: %(message)s", level=logging.WARNING)
-    with socket.socket(fileno=descriptor) as channel:
-        channel.setblocking(True)
+    with processes.enter(descriptor, "trying") as channel:
         with channel.makefile("rb") as questions:
             asked = json.loads(questions.readline())
         archive = interplay.record.open(Path(asked["data"]), database=asked["database"])

@@ -273,26 +273,20 @@ class Opened(Event):
     """The world is there."""
 
 
-class Welcomed(Event):
-    """The format of the pictures, for a player who has come to a seat. `tables`: name of the tables with which a browser can
-    draw this world; None where it cannot."""
-
-    width: int
-    height: int
-    codec: str
-    palette: str | None
-    step: int
-    tables: str | None = None
-
-
 class Watched(Event):
-    """The format of the pictures, for watchers of a seat; fields as in `Welcomed`."""
+    """The format of the pictures, for watchers of a seat."""
 
     width: int
     height: int
     codec: str
     palette: str | None
     step: int
+
+
+class Welcomed(Watched):
+    """The same for a player who has come to a seat; `tables`: name of those with which a browser can draw the world."""
+
+    tables: str | None = None
 
 
 class Acting(Event):

@@ -4,6 +4,7 @@ arithmetic, in microseconds."""
 from __future__ import annotations
 
 import statistics
+import time
 from collections import deque
 from collections.abc import Sequence
 
@@ -14,6 +15,11 @@ SLOTS = 4
 """Moments in a frame interval at which the episodes of a worker step. Those of one slot share a wake-up of the worker and a
 write to the web process, which at 60 frames a second costs a tenth of all time if each does it alone; with fewer slots the
 last of a slot waits too long."""
+
+
+def now_us() -> int:
+    """The monotonic clock, which all processes of a machine share, in microseconds."""
+    return time.monotonic_ns() // 1000
 
 
 class EpisodeClock:
@@ -203,7 +209,10 @@ class Pace:
         in_a_hurry = usual_us > _HURRY_SHARE * self._period_us
         if self._num_late >= (_HURRY_STEPS if in_a_hurry else _PATIENCE_S * self._rate_hz):
             if self.level + 1 < len(self._heights):
-                self._go_down()
+                if self._tried and self._num_since_try < self._calm_s * self._rate_hz:
+                    self._calm_s = min(_MAX_CALM_S, 2 * self._calm_s)
+                self._change(1)
+                self._tried = False
             return
         if not self.level:
             return
@@ -213,12 +222,6 @@ class Pace:
         if self._num_calm >= self._calm_s * self._rate_hz:
             self._change(-1)
             self._tried = True
-
-    def _go_down(self) -> None:
-        if self._tried and self._num_since_try < self._calm_s * self._rate_hz:
-            self._calm_s = min(_MAX_CALM_S, 2 * self._calm_s)
-        self._change(1)
-        self._tried = False
 
     def _change(self, by: int) -> None:
         self.level += by

@@ -121,8 +121,11 @@ class WorkerLink(processes.ProcessLink):
     def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
         game = self.games.get(number)
         if game is None:
-            if number == 0 and kind == ToWeb.EVENT:
-                self._on_report(decode_event(payload))
+            report = decode_event(payload) if number == 0 and kind == ToWeb.EVENT else None
+            if isinstance(report, channel.Ready):
+                self.ready[report.task] = report.seed
+            elif isinstance(report, channel.Statistics):
+                self.statistics = report
         elif kind == ToWeb.FRAME:
             game.on_frame(seat, payload, last=False)
         elif kind == ToWeb.TEXT:
@@ -133,12 +136,6 @@ class WorkerLink(processes.ProcessLink):
             game.on_frame(seat, payload, last=True)
         elif kind == ToWeb.WATCHED:
             game.on_watched(seat, payload)
-
-    def _on_report(self, event: channel.WorkerEvent) -> None:
-        if isinstance(event, channel.Ready):
-            self.ready[event.task] = event.seed
-        elif isinstance(event, channel.Statistics):
-            self.statistics = event
 
     def on_death(self) -> None:
         self._died(self)

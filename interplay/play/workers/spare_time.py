@@ -3,11 +3,11 @@ step."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import itemgetter
 
+from interplay.play.workers.clock import now_us
 from interplay.play.workers.live import LiveEpisode
 
 _WRITE_AFTER_US = 700_000
@@ -84,8 +84,3 @@ class SpareTime:
 
     def _open(self, numbers: Iterable[int]) -> list[LiveEpisode]:
         return [one for number in numbers if (one := self._episodes.get(number)) is not None and not one.closing]
-
-
-def now_us() -> int:
-    """The worker's clock, microseconds."""
-    return time.monotonic_ns() // 1000
