@@ -67,13 +67,13 @@ class Collection:
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
         self._given: Mapping[str, str] | None = None
-        """What `see` was given last."""
+        """The last argument of `see`."""
         self._earlier: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
-        """(seat, owner) -> statistic -> counts, of those who hold the seat no more."""
+        """(seat, earlier owner) -> statistic -> counts."""
         self._reads: list[tuple[str, Callable[[], Any]]] = []
         self._shown: dict[tuple[str, int, int] | None, list[Collector]] | None = None
         self._watched: dict[tuple[str, int, int], Any] = {}
-        """What `watches` of collectors said last."""
+        """Last values of the collectors' `watches`."""
         self._is_kept = True
         for spec in specs:
             try:

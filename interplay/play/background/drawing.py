@@ -27,11 +27,10 @@ from interplay.record import Episode, RecordingError
 from interplay.record.frames import ReplaySource
 
 NICENESS = 10
-"""Behind the games; not behind everything, since somebody waits."""
+"""Behind the games; not lower, since somebody waits."""
 IDLE_S = 300.0
 """It ends after so long without work: it holds some 400 MB, and takes seconds to load."""
 KEPT = 3
-"""Worlds that stay open."""
 REPORT_EVERY_S = 0.25
 
 log = logging.getLogger("interplay.play.background.drawing")

@@ -26,14 +26,13 @@ FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
 LATER_S = 10.0
-"""A film is begun this long after its game, if nobody asks for it: who has just played may begin the next game."""
+"""A film is begun this long after its game, if nobody asks for it: the player may begin the next game at once."""
 LOOK_EVERY_S = 0.25
-"""How often it is asked whether games need the core."""
 MAX_TRIES = 2
 """A film whose making ended the process so often has failed: it waits before it is tried again."""
 
 RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
-"""What failed is tried again by itself after so long, then after four times as long each time, and at most so long."""
+"""A failed film is tried again after the first time, then after four times as long each time, up to the second."""
 
 NOW, SOON, LATER = 0, 1, 2
 """Turns: somebody waits for it; somebody may be shown it next; nobody asked yet, so it waits `LATER_S`."""
@@ -62,7 +61,7 @@ class _Film:
     episode_id: str
     turn: int
     number: int
-    """Of the asking: who came first is first."""
+    """Films of one turn are made in this order."""
     not_before: float
     """By the clock of the queue, in seconds, while nobody asks for it."""
     num_tries: int = 0
@@ -87,7 +86,6 @@ class Films:
     """
 
     module = FILMER_MODULE
-    """What runs in the process."""
 
     def __init__(
         self,

@@ -27,7 +27,7 @@ from interplay.tasks import Task
 HANGS_US = 5_000_000
 """An agent that has not decided for so long, while its process answers others, loses its seat."""
 LOADS_US = 120_000_000
-"""The same of one that is to begin: it may have to load its libraries."""
+"""The same for an agent that has to begin, and may have to load its libraries."""
 SILENT_US = 2_000_000
 """The process gives four heartbeats in this time: if none has come, no single agent is to blame."""
 _CONNECT_EVERY_US = 100_000

@@ -38,11 +38,10 @@ from interplay.tasks import Task
 ALIVE_EVERY_S = 0.5
 NICENESS = 2
 HANGS_S = 5.0
-"""A call that takes longer is not waited for."""
+"""Other seats do not wait for a longer call."""
 MAX_GAMES_OF_CALL = 256
 _DEVIATIONS = 2.0
-"""So many mean deviations longer than usual a call may take. The two averages are those of TCP's time-outs (Jacobson 1988,
-appendix A)."""
+"""A call may take longer than usual by so many mean deviations, as in TCP's time-outs (Jacobson 1988, appendix A)."""
 
 log = logging.getLogger("interplay.play.partners.deciding")
 
@@ -125,9 +124,9 @@ class Player:
         self._seated: dict[Key, Seated] = {}
         self._busy_since: float | None = None
         self._begun_us = 0.0
-        """When the last call was to begin."""
+        """When the last call should have begun."""
         self._taken_us, self._deviation_us = 2_000.0, 0.0
-        """How long calls took from then on until all was answered: averages of the last few."""
+        """Running averages of the time from then until all was answered, and of its deviation."""
         threading.Thread(target=self._run, name=f"agent {name}", daemon=True).start()
 
     @property

@@ -43,13 +43,11 @@ class ToWorker(IntEnum):
     """Kinds of message the web process sends."""
 
     COMMAND = 1
-    """A `Command`."""
     INPUT = 2
-    """What the player of a seat holds, packed by `pack_input`."""
+    """See `pack_input`."""
     HOLD = 3
-    """Stop encoding a seat's frames; go on stepping and recording."""
+    """Stop encoding a seat's frames; stepping and recording continue."""
     GO = 4
-    """Encode again."""
     KEY = 5
     """A seat's next frame must be a key frame."""
 
@@ -62,11 +60,10 @@ class ToWeb(IntEnum):
     TEXT = 2
     """A JSON message for the player of a seat, finished."""
     EVENT = 3
-    """An `Event`."""
     LAST_FRAME = 4
     """The frame an episode ended with: never skipped."""
     WATCHED = 5
-    """A frame message for those who watch a seat, and not for its player."""
+    """A frame message for watchers of a seat, and not for its player."""
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):

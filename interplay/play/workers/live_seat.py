@@ -18,13 +18,13 @@ from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 
 MAX_LAND_OWED = 64
-"""Parts of the land that a seat may be owed: more are not asked for in earnest."""
+"""Parts of the land that a seat may wait for: no real page asks for more."""
 _SHOW_EVERY_US = 50_000
 """Scenes that a client asks for while the clock stands come this often at most."""
 WATCHED_EVERY_US = 200_000
 """Pictures that are made for watchers alone come this often at most."""
 MAX_PRESSES = 64
-"""Presses of a task of turns that may wait for their steps; nobody presses so far ahead."""
+"""Presses in a task of turns that may wait for their steps."""
 _REMEMBERED_FRAMES = 1024
 """How far back an input may name the frame it answers: 17 s at 60 frames a second."""
 

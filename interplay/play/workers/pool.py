@@ -18,22 +18,21 @@ from interplay.tasks import Task
 WORKER_MODULE: str = "interplay.play.workers.worker"
 
 QUICK_DEATH_S = 10.0
-"""A worker that lived no longer may die of something that lasts, such as a database that cannot be reached."""
+"""A worker that lived no longer may die of a lasting fault, such as a database that cannot be reached."""
 MAX_RESPAWN_DELAY_S = 30.0
 SPARE_KEPT_S = 600.0
-"""How long a worker with the block world loaded waits for a game after the last sign that one may come: it holds 400 MB."""
+"""How long a worker with the block world loaded, 400 MB, waits for a game after somebody last looked at one."""
 
 WATCH_EVERY_S = 0.25
 QUIET_S = 1.5
 """A worker reports twice a second, from the thread that steps. One that has missed two reports is looked at closely ..."""
 SILENT_S = 3.5
-"""... and taken for dead after so long: it is stopped, or hangs."""
+"""... and counts as dead after so long: it is stopped, or hangs."""
 LONG_STEP_S = 30.0
-"""Not so soon if it computes or wants to (others may have the cores), or is alone with one world and waits: a single step may
-take this long. A shared worker that sleeps in a step is taken for dead; its games come back, from the second time on each
-alone."""
+"""After this time if it computes or waits for a core, or is alone with one world: a single step may take this long. A shared
+worker that sleeps in a step counts as dead; its games come back, from the second time on each alone."""
 LOADING_S = 120.0
-"""What a new worker may need until its first report, and one that is alone for a step that compiles what it needs."""
+"""Time of a new worker until its first report, and of one that is alone for a step that compiles code."""
 
 log = logging.getLogger("interplay.play")
 

@@ -45,17 +45,17 @@ from interplay.tasks import Task
 
 SLOW_STEP_MS, LONG_STEP_MS = 8.0, 16.0
 SLOW_SHARE = 0.25
-"""A world gets a worker to itself whose median step takes long, and also a good part of a core at its rate; or so long that it
-would cost other games a frame."""
+"""A world gets a worker to itself if its median step takes long, and also this share of a core at its rate; or so long that
+other games would lose a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _READ_AFTER_US = 5_000
-"""What players send waits for the next step if that is due so soon: it is in place for it, and wakes nobody by itself."""
+"""Messages of players wait for the next step if it is due so soon: they are in time for it, and need no wake-up."""
 _SNAPSHOTS_APART = 61
 """Steps from the snapshots of one game to those of the next."""
 _MAX_BACKLOG_BYTES = 1 << 20
-"""When the web process has not read so much, frames are skipped."""
+"""When so much waits for the web process, frames are skipped."""
 
 log = logging.getLogger("interplay.play.workers.worker")
 
