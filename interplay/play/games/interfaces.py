@@ -79,22 +79,15 @@ class PlayedGame(Played, WatchedGame, Protocol):
 
     number: int
     episode_id: str
-    task: Task
     seed: int
     study: ForStudy | None
     is_blind: bool
     invitation: str
     state: State
-    seats: list[Seat]
     watchers: Watchers
 
     @property
-    def is_opened(self) -> bool: ...
-
-    @property
     def owners(self) -> dict[str, Owner]: ...
-
-    def command(self, command: channel.Command, seat: Seat | None = None) -> None: ...
 
     def on_orphaned(self) -> None: ...
 

@@ -24,6 +24,7 @@ from interplay.tasks import Task
 NO_PARTNER = "none"
 """In the place of an agent's name: this task has no partner, so a game ends when one of its people leaves."""
 SCRIPTED = "scripted"
+BEGINS_WITHIN_S = 120.0
 
 
 class Roster:
@@ -90,9 +91,6 @@ def acts_inside(agent: str) -> bool:
     return agent in BUILTIN
 
 
-BEGINS_WITHIN_S = 120.0
-
-
 def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) -> None:
     """Raise `AgentError` for an agent that cannot begin a game of a task. `beside`: try it in a process of its own."""
     reason = _tried_beside(agent, task, archive) if beside else _tried(agent, task, archive)
@@ -135,9 +133,8 @@ def _tried_beside(agent: str, task: Task, archive: Archive) -> str:
 
 
 def main(descriptor: int) -> None:
-    with processes.enter(descriptor, "trying") as channel:
-        with channel.makefile("rb") as questions:
-            asked = json.loads(questions.readline())
+    with processes.enter(descriptor, "trying") as channel, channel.makefile("rb") as questions:
+        asked = json.loads(questions.readline())
         archive = interplay.record.open(Path(asked["data"]), database=asked["database"])
         reason = _tried(asked["agent"], Task.from_json(asked["task"]), archive)
         channel.sendall(json.dumps({"reason": reason}).encode() + b"\n")

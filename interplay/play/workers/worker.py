@@ -345,8 +345,7 @@ class Worker:
         try:
             event = episode.finish(outcome)
         except Exception as error:
-            _close_after_failure(episode)
-            return partial(self._failed, episode.number, error)
+            return self._close_failed(episode, error)
 
         def finished() -> None:
             self._event(episode.number, event)
@@ -369,12 +368,18 @@ class Worker:
             return
         episode.closing = True
         episode.running = False
+        self._jobs.put((number, partial(self._close_failed, episode, error)))
 
-        def close() -> Callable[[], None]:
-            _close_after_failure(episode)
-            return partial(self._failed, number, error)
-
-        self._jobs.put((number, close))
+    def _close_failed(self, episode: LiveEpisode, error: Exception) -> Callable[[], None]:
+        """End the journal of an episode that failed, where even that can be written."""
+        assert episode.recorder is not None
+        try:
+            episode.recorder.finish("interrupted")
+        except Exception:
+            log.exception("game %d: its journal could not be ended", episode.number)
+            with contextlib.suppress(Exception):
+                episode.recorder.abandon()
+        return partial(self._failed, episode.number, error)
 
     def _failed(self, number: int, error: Exception) -> None:
         """Report a failure. The log has all of it. Players read no folders and no code: of an error of somebody's environment
@@ -555,17 +560,6 @@ class Worker:
         with contextlib.suppress(OSError):
             self._channel.sendall(self._backlog + b"".join(self._out))
         self._channel.close()
-
-
-def _close_after_failure(episode: LiveEpisode) -> None:
-    """End the journal of an episode that failed, where even that can be written."""
-    assert episode.recorder is not None
-    try:
-        episode.recorder.finish("interrupted")
-    except Exception:
-        log.exception("game %d: its journal could not be ended", episode.number)
-        with contextlib.suppress(Exception):
-            episode.recorder.abandon()
 
 
 def main(descriptor: int) -> None:
