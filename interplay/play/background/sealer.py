@@ -22,6 +22,7 @@ from interplay.record import Episode, RecordingError
 from interplay.record.journal import DAMAGED, episode_of
 from interplay.record.measuring import measure_all
 
+SEALER_MODULE = "interplay.play.background.sealer"
 STOP_TIMEOUT_S = 10.0
 NICENESS = 5
 """Behind the games, before films: people who have played look for the episode."""
@@ -33,7 +34,7 @@ class Sealer(AnsweringProcess[Request]):
     """The process, started with the server. Journals that still wait when it stops are left as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
-        super().__init__(__name__, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
+        super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
         self.num_deaths = 0
         self._place = {"data": str(data), "database": database}
         self._cpu_s = 0.0
