@@ -170,17 +170,17 @@ class PlayClient:
             ValueError: For a turn beyond that.
         """
         if buttons != self._buttons or pitch or yaw:
-            await self._send_input(time.perf_counter(), buttons, pitch, yaw)
+            await self._send_input(buttons, **({"turn": (pitch, yaw)} if pitch or yaw else {}))
 
     async def choose(self, buttons: int) -> None:
         """Press these buttons for one step, in a task of turns."""
         self._num_presses += 1
-        await self._send_input(time.perf_counter(), 0, press=(buttons, self._num_presses))
+        await self._send_input(0, press=(buttons, self._num_presses))
 
     async def point(self, x: float, y: float = 0.0, buttons: int = 0) -> None:
         """Let the pointer ask for these finite values from now on, in a task whose action is a Box: `await
         client.point(*keys.turn_of_action(action))` plays an action."""
-        await self._send_input(time.perf_counter(), buttons, pointed=(x, y))
+        await self._send_input(buttons, pointed=(x, y))
 
     async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
         """Ask for scenes (`here`) or pictures (`server`) from now on. `gui_width`, `gui_height`: size of the GUI drawn over the
@@ -194,7 +194,7 @@ class PlayClient:
     async def look(self, buttons: int, pitch: float, yaw: float) -> None:
         """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360. Raises
         `ValueError` for a look beyond that."""
-        await self._send_input(time.perf_counter(), buttons, look=(pitch, yaw))
+        await self._send_input(buttons, look=(pitch, yaw))
 
     async def frames(self) -> AsyncIterator[Frame]:
         """Every frame until the episode has ended; the arrays are reused by the next frame. Raises `PlayClientError` if the
@@ -241,7 +241,7 @@ class PlayClient:
             if wait_s > 0:
                 await asyncio.sleep(wait_s)
             else:
-                await self._send_input(time.perf_counter(), self._buttons)
+                await self._send_input(self._buttons)
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
         match message["type"]:
@@ -268,21 +268,12 @@ class PlayClient:
         self.messages.append(message)
         return message
 
-    async def _send_input(
-        self,
-        now: float,
-        buttons: int,
-        pitch: float = 0.0,
-        yaw: float = 0.0,
-        *,
-        look: tuple[float, float] | None = None,
-        press: tuple[int, int] | None = None,
-        pointed: tuple[float, float] | None = None,
-    ) -> None:
-        turn = (pitch, yaw) if pitch or yaw or buttons > 0xFFFF else None  # kind 1 has 16 buttons and no turn
-        message = wire.pack_input(buttons, max(self.step, 0), now * 1000, turn, look, press, pointed)
-        self._buttons = buttons
-        self._sent_at = now
+    async def _send_input(self, buttons: int, **kind: tuple[Any, Any]) -> None:
+        if buttons > 0xFFFF and not kind:  # the short message has 16 buttons
+            kind = {"turn": (0.0, 0.0)}
+        now = time.perf_counter()
+        message = wire.pack_input(buttons, max(self.step, 0), now * 1000, **kind)
+        self._buttons, self._sent_at = buttons, now
         await self._send(message)
 
     async def _send(self, message: str | bytes) -> None:

@@ -17,15 +17,15 @@ MAX_SEATS_OF_ADDRESS = 64
 """Seats of one address, from the moment they are asked for: a class of 30 has one address, and may reload."""
 WORLDS_OF_CORE = 2
 WORLD_BYTES = 500 * 2**20
-"""What a slow world and its process hold in memory."""
+"""Memory of a slow world and its process."""
 QUICK_GAME_CORES = 0.05
-"""What a game without a process to itself needs: of a world that is not slow, or one that its players' pages draw."""
+"""Of a game without a process to itself: its world is not slow, or its players' pages draw it."""
 DRAWN_GAMES_OF_CORE = 12
 """`bench.play_world`, whose players use the same two cores: 24 games kept 20 steps a second, 30 did not."""
 DRAWN_GAME_BYTES = 40 * 2**20
-"""What a game with a land of its own holds in memory."""
+"""Memory of a game with a land of its own."""
 SERVER_CORES = 0.25
-"""What the web process needs while people play."""
+"""Of the web process while people play."""
 
 log = logging.getLogger("interplay.play")
 

@@ -75,15 +75,19 @@ async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Plac
             raise Refusal(wire.CLOSE_GARBAGE, f"this server speaks {wire.SUBPROTOCOL}")
         await _play(websocket, await find_place(await _hello(websocket)))
     except Refusal as refusal:
-        # The client may have left first, or read nothing at all.
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-            await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
+        await _refuse(websocket, refusal)
     except GameOver as over:
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await websocket.send_text(over.words)
             await websocket.close(1000)
     except WebSocketDisconnect:
         pass
+
+
+async def _refuse(websocket: WebSocket, refusal: Refusal) -> None:
+    # The client may have left first, or read nothing at all.
+    with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+        await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
 
 
 async def _hello(websocket: WebSocket) -> str:
@@ -183,8 +187,7 @@ async def serve_watcher(websocket: WebSocket, place: Place | None) -> None:
             return
         await _watch(websocket, place)
     except Refusal as refusal:
-        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
-            await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
+        await _refuse(websocket, refusal)
     except (WebSocketDisconnect, RuntimeError):
         pass
 

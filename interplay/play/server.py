@@ -31,7 +31,7 @@ from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, Tok
 from interplay.play.games import leftovers
 from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
-from interplay.play.games.game import Game
+from interplay.play.games.game import COUNTDOWN_S, Game
 from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
@@ -49,13 +49,11 @@ from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.workers.channel import Ended
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
-from interplay.record.archive import new_episode_id
 from interplay.store import PlaySession, sessions
 from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
-COUNTDOWN_S = 3
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 
@@ -193,7 +191,7 @@ class PlayServer:
         await self._decider.stop()
         for game in self.games:
             if game.state is State.HELD:
-                game.give_up()
+                game.give_up(game.seats[0])
         pending = [task for game in self.games for task in game.pending]
         if pending:
             await asyncio.wait(pending, timeout=SEAL_TIMEOUT_S)
@@ -245,7 +243,9 @@ class PlayServer:
         """Make seats again for everybody who may come back; a world is built when they do."""
         for header, rows, acting in found.games:
             study = leftovers.study_of(rows)
-            game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
+            game = Game(
+                self, next(self._numbers), header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study
+            )
             seats = {seat.name: seat for seat in game.seats}
             for row in rows:
                 self._seat_again(game, seats[row.seat or header.seats[0]], row)
@@ -254,7 +254,7 @@ class PlayServer:
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
-            game = self._new_game(task, row.seed, study=leftovers.study_of([row]))
+            game = Game(self, next(self._numbers), task, row.seed, study=leftovers.study_of([row]))
             self._seat_again(game, game.seats[0], row)
             asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
@@ -341,7 +341,16 @@ class PlayServer:
             self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             if place is None:
                 drawn = self._seed(task, participant_id) if seed is None else seed
-                game = self._new_game(task, drawn, countdown_s=countdown_s, study=study, is_counted=not joins, company=company)
+                game = Game(
+                    self,
+                    next(self._numbers),
+                    task,
+                    drawn,
+                    countdown_s=countdown_s,
+                    study=study,
+                    is_counted=not joins,
+                    company=company,
+                )
                 place = Place(game, game.seats[0])
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
@@ -419,31 +428,6 @@ class PlayServer:
         ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
         return draw_seed(task, held_out_share=share) if ready is None else ready
 
-    def _new_game(
-        self,
-        task: Task,
-        seed: int,
-        *,
-        episode_id: str | None = None,
-        countdown_s: int = COUNTDOWN_S,
-        state: State = State.EMPTY,
-        study: ForStudy | None = None,
-        is_counted: bool = True,
-        company: str | None = None,
-    ) -> Game:
-        return Game(
-            self,
-            next(self._numbers),
-            episode_id=episode_id or new_episode_id(),
-            task=task,
-            seed=seed,
-            countdown_s=countdown_s,
-            state=state,
-            study=study,
-            is_counted=is_counted,
-            company=company,
-        )
-
     @property
     def _held_seats(self) -> list[HeldSeat]:
         return [
@@ -482,7 +466,7 @@ class PlayServer:
                 if seat.owner is not None and seat.owner.participant_id == participant_id and seat.has_person:
                     self._drop_untaken(session)
                     if session in self._places:
-                        game.give_up_on(seat)
+                        game.give_up(seat)
 
         if self._loop is not None:
             self._loop.call_soon_threadsafe(give_up)

@@ -24,9 +24,9 @@ _MISSILES = (0x55, 0x56)
 _FIRED = 0x55
 """Where a missile is in the frame in which it leaves the cannon."""
 _OWNER, _FIRST_OWNS = 0x18, 0x08
-"""In the game for two: whether the missile in the first of the two places is the first player's; the other is the other's."""
+"""In the game for two: whether the first of the two missiles is the first player's."""
 _BONUS = 200
-"""What the game for two pays one player when the other is hit."""
+"""Points of one player in the game for two when the other is hit."""
 _SHIP = {1: 200, 2: 100}
 """Points for the ship on top of the screen, by the number of players."""
 
@@ -127,7 +127,7 @@ class _InOrder(_Invaders):
     name: ClassVar[str]
     title: ClassVar[str]
     turn: ClassVar[str]
-    """Which hits count, as the end of a sentence."""
+    """The hits that count, as the end of a sentence."""
     count_names = ("good", "all")
 
     def __init__(self, count: bool = False) -> None:

@@ -67,13 +67,13 @@ class Collection:
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
         self._given: Mapping[str, str] | None = None
-        """What `see` was given last."""
+        """The last argument of `see`."""
         self._earlier: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
-        """(seat, owner) -> statistic -> counts, of those who hold the seat no more."""
+        """(seat, earlier owner) -> statistic -> counts."""
         self._reads: list[tuple[str, Callable[[], Any]]] = []
-        self._shown: list[tuple[tuple[str, int, int] | None, list[Collector]]] | None = None
+        self._shown: dict[tuple[str, int, int] | None, list[Collector]] | None = None
         self._watched: dict[tuple[str, int, int], Any] = {}
-        """What `watches` of collectors said last."""
+        """Last values of the collectors' `watches`."""
         self._is_kept = True
         for spec in specs:
             try:
@@ -119,10 +119,12 @@ class Collection:
         step = SeenStep(
             self.num_steps, actions, rewards, earned, info, self._owners, {need: read() for need, read in self._reads}
         )
-        if (shown := self._shown) is None:
-            shown = self._shown = self._by_what_they_watch()
+        if self._shown is None:
+            self._shown = {}
+            for collector in self._collectors:
+                self._shown.setdefault(collector.watches, []).append(collector)
         failed = None
-        for watched, collectors in shown:
+        for watched, collectors in self._shown.items():
             for collector in collectors if watched is None or self._has_news(watched, step) else ():
                 try:
                     collector.see(step)
@@ -143,12 +145,6 @@ class Collection:
         self._watched[watched] = now
         return True
 
-    def _by_what_they_watch(self) -> list[tuple[tuple[str, int, int] | None, list[Collector]]]:
-        shown: dict[tuple[str, int, int] | None, list[Collector]] = {}
-        for collector in self._collectors:
-            shown.setdefault(collector.watches, []).append(collector)
-        return list(shown.items())
-
     def _change_owners(self, owners: Mapping[str, str]) -> None:
         for seat in self.setting.seats:
             if owners[seat] == self._owners[seat]:
@@ -164,38 +160,37 @@ class Collection:
     def values(self, seat: str) -> dict[str, int | float | None]:
         """Name -> value now, over all owners of a seat."""
         earlier = [counts for (one, _), counts in self._earlier.items() if one == seat]
-        found: dict[str, int | float | None] = {}
-        for collector in list(self._collectors):
-            name, counts = collector.statistic.name, collector.counts[seat]
-            if earlier:  # seldom: this is asked four times a second
-                counts = total([counts, *(others[name] for others in earlier if name in others)])
-            found[name] = self._value(collector, counts)
-        return {name: value for name, value in found.items() if name not in self.left_out}
+
+        def of_all(name: str, now: dict[str, float]) -> Mapping[str, float]:
+            return total([now, *(others[name] for others in earlier if name in others)]) if earlier else now
+
+        return self._values({one.statistic.name: of_all(one.statistic.name, one.counts[seat]) for one in self._collectors})
 
     def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
-        """Values and counts, as `values` and `counts` give them, of a seat's first owner; None where the seat had no other
-        owner."""
+        """Values and counts, as `values` and `counts` give them, of a seat's first owner; None where it had no other."""
         if not any(one == seat for one, _ in self._earlier):
             return None
         first = self._first_owners[seat]
-        holds = self._owners[seat] == first
-        values: dict[str, int | float | None] = {}
-        found: dict[str, float] = {}
-        for collector in list(self._collectors):
-            name = collector.statistic.name
-            kept = collector.counts[seat] if holds else self._earlier.get((seat, first), {}).get(name, collector.zero())
-            values[name] = self._value(collector, kept)
-            found |= {f"{name}.{count}": value for count, value in kept.items()}
-        return {name: value for name, value in values.items() if name not in self.left_out}, found
+        past = {} if self._owners[seat] == first else self._earlier.get((seat, first), {})
+        counts = {
+            one.statistic.name: one.counts[seat] if self._owners[seat] == first else past.get(one.statistic.name, one.zero())
+            for one in self._collectors
+        }
+        return self._values(counts), {f"{name}.{count}": value for name, one in counts.items() for count, value in one.items()}
 
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
         """Name -> value of all games of a sitting: the earlier ones and, with the seat of its player, the present one."""
-        found: dict[str, int | float | None] = {}
-        for collector in list(self._collectors):
+        found = {}
+        for collector in self._collectors:
             now = collector.zero() if seat is None else collector.counts[seat]
             earlier = sitting.counts.get(collector.statistic.name, {})
             parts = [now, earlier] if earlier.keys() == now.keys() else [now]  # another version may count other things
-            found[collector.statistic.name] = self._value(collector, total(parts))
+            found[collector.statistic.name] = total(parts)
+        return self._values(found)
+
+    def _values(self, counts: Mapping[str, Mapping[str, float]]) -> dict[str, int | float | None]:
+        """Name -> value of such counts; a collector that fails is left out."""
+        found = {one.statistic.name: self._value(one, counts[one.statistic.name]) for one in list(self._collectors)}
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:

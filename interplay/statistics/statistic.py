@@ -14,7 +14,7 @@ Kind = Literal["int", "float", "duration"]
 """A whole number, a number, or seconds."""
 Better = Literal["higher", "lower"]
 _MAX_SYMBOL = 2
-"""Characters of a unit; a longer one is a word, which the title says already."""
+"""Characters of a unit; a longer one is a word that is in the title."""
 _SINGLE = struct.Struct("<f")
 
 

@@ -9,7 +9,6 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 BUILT_IN = ("ale", "ale2p", "gym", "voxel", "pettingzoo", "cogrid", "minerl", "minestudio")
-"""What ships with the package."""
 
 VIDEO = "video"
 """No backend: there are videos only, to judge (`video:none`)."""

@@ -37,12 +37,12 @@ MAX_COMPOSED_BUTTONS = 32
 MAX_TURN = 180.0
 """Degrees the view turns in one step at most, each way and on each axis."""
 POINTER_DEGREES = 0.15
-"""Degrees for one CSS pixel of mouse movement, where a task does not say."""
+"""Degrees for one CSS pixel of mouse movement, by default."""
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 POINTERS = ("x", "y")
 _MOST_KNOWN = 256
-"""Masks of which a map keeps what they mean."""
+"""Masks in a map's cache."""
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def test_an_agent_that_is_not_wanted_any_more_does_not_begin(tmp_path: Path) -> 
         player = Player("trial_agents:Good", Shared(archive, Board(tmp_path), frozenset(), frozenset()))
         begin = messages.Begin("trial_agents:Good", find(PONG, [parse_suite(suite_text())]).to_json(), 0)
         gone, stays = (Key(Asker(theirs), 1, seat) for seat in range(2))
-        with player._work.changed:  # its thread takes nothing meanwhile
+        with player._changed:  # its thread takes nothing meanwhile
             player.begin(gone, begin)
             player.begin(stays, begin)
             player.leave(gone)

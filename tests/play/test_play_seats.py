@@ -25,6 +25,7 @@ from interplay.envs import Frame, make
 from interplay.play.client import PlayClient
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
+from interplay.play.games.game import Game
 from interplay.play.games.interfaces import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
@@ -271,7 +272,7 @@ def test_a_game_held_for_its_player_keeps_its_place(tmp_path: Path) -> None:
                 id="left", task=task.id, task_hash=task.content_hash, seed=4, actor="tester", actor_kind="human",
                 participant_id=None, state="playing", created_at=datetime.now(UTC),
             )  # fmt: skip
-            game = play._new_game(task, row.seed, state=State.HELD)
+            game = Game(play, next(play._numbers), task, row.seed, state=State.HELD)
             play._seat_again(game, game.seats[0], row)
             await asyncio.to_thread(play.create_session, task, client="192.0.2.1")
             with pytest.raises(PlayError, match="all 2 places"):

@@ -157,7 +157,7 @@ def test_one_person_gets_one_seat_of_a_game(tmp_path: Path) -> None:
 def test_a_restored_game_waits_for_who_was_back_and_looks_away_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with server_here(tmp_path, with_workers=False) as play:
-            game = play._new_game(play.task(PONG), 4, state=State.PAUSED)
+            game = Game(play, next(play._numbers), play.task(PONG), 4, state=State.PAUSED)
             listeners = [Listener() for _ in game.seats]
             for seat, listener in zip(game.seats, listeners, strict=True):
                 seat.take(listener)  # type: ignore[arg-type]

@@ -79,7 +79,7 @@ def test_a_client_that_only_says_what_it_holds_presses_what_it_held_not_before(s
             await until(client, lambda: client.state == "playing")
             for number, mask in enumerate((B, B | A, A, 0, A)):
                 await client.press(mask)
-                await client._send_input(0.0, mask)  # a sign of life
+                await client._send_input(mask)  # a sign of life
                 pressed = [B, A, 0, 0, A]
                 await until(client, lambda number=number, pressed=pressed: client.step >= sum(map(bool, pressed[: number + 1])))
             episode = await finished(archive, client)

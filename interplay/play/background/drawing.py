@@ -27,11 +27,10 @@ from interplay.record import Episode, RecordingError
 from interplay.record.sealed.frames import ReplaySource
 
 NICENESS = 10
-"""Behind the games; not behind everything, since somebody waits."""
+"""Behind the games; not lower, since somebody waits."""
 IDLE_S = 300.0
 """It ends after so long without work: it holds some 400 MB, and takes seconds to load."""
 KEPT = 3
-"""Worlds that stay open."""
 REPORT_EVERY_S = 0.25
 
 log = logging.getLogger("interplay.play.background.drawing")
@@ -51,10 +50,6 @@ class _Request:
         self.steps = range(asked.start, asked.stop, asked.step) if isinstance(asked, Draw) else range(1)
         self.num_drawn = 0
         self.pieces: Iterator[None] | None = None
-
-    @property
-    def turn(self) -> tuple[int, int]:
-        return len(self.steps) - self.num_drawn, self.number
 
 
 class Drawing:
@@ -76,7 +71,11 @@ class Drawing:
             self._requests[number] = _Request(number, command)
 
     def work(self) -> None:
-        request = min((one for one in self._requests.values() if self._may_go_on(one)), key=lambda one: one.turn)
+        moves = {path: world.used_by for path, world in self._open.items()}  # a world goes one way at a time
+        request = min(
+            (one for one in self._requests.values() if moves.get(one.path) in (None, one.number)),
+            key=lambda one: (len(one.steps) - one.num_drawn, one.number),
+        )
         try:
             request.pieces = request.pieces or self._pieces(request)
             if next(request.pieces, self) is self:
@@ -88,11 +87,6 @@ class Drawing:
             self._close(request.path)
             text = str(error) if isinstance(error, InterplayError) else f"{type(error).__name__}: {error}"
             self._say(request.number, channel.Undrawable(text))
-
-    def _may_go_on(self, request: _Request) -> bool:
-        """Whether no other request is moving the world it needs."""
-        world = self._open.get(request.path)
-        return world is None or world.used_by in (None, request.number)
 
     def _pieces(self, request: _Request) -> Iterator[None]:
         world = self._world(request.path)
@@ -161,10 +155,8 @@ class Drawing:
 
 def main(descriptor: int) -> None:
     """Draw until the web process goes away, or asks for nothing for long."""
-    processes.shield_from_the_terminal()
+    pipe = processes.enter(descriptor, "drawer")
     give_way(NICENESS)
-    logging.basicConfig(format="%(asctime)s drawer %(process)d: %(message)s", level=logging.WARNING)
-    pipe = socket.socket(fileno=descriptor)
     unpacker = Unpacker()
     drawing = Drawing(pipe)
     try:

@@ -27,8 +27,7 @@ from interplay.play.workers.processes import shield_from_the_terminal
 from interplay.record.films.film import film
 
 NICENESS = 10
-"""Behind all that people wait for; not behind everything, as sealing is: this takes long and is held while games need the core,
-and on a busy machine a film that got what nobody else wants would never be done."""
+"""Behind sealing, for which people wait; not lower, or a film would never be done on a busy machine."""
 REPORT_EVERY_S = 0.25
 
 

@@ -26,14 +26,13 @@ FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
 """The process ends after so long without a film to make."""
 LATER_S = 10.0
-"""A film is begun this long after its game, if nobody asks for it: who has just played may begin the next game."""
+"""A film is begun this long after its game, if nobody asks for it: the player may begin the next game at once."""
 LOOK_EVERY_S = 0.25
-"""How often it is asked whether games need the core."""
 MAX_TRIES = 2
 """A film whose making ended the process so often has failed: it waits before it is tried again."""
 
 RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
-"""What failed is tried again by itself after so long, then after four times as long each time, and at most so long."""
+"""A failed film is tried again after the first time, then after four times as long each time, up to the second."""
 
 NOW, SOON, LATER = 0, 1, 2
 """Turns: somebody waits for it; somebody may be shown it next; nobody asked yet, so it waits `LATER_S`."""
@@ -62,7 +61,7 @@ class _Film:
     episode_id: str
     turn: int
     number: int
-    """Of the asking: who came first is first."""
+    """Films of one turn are made in this order."""
     not_before: float
     """By the clock of the queue, in seconds, while nobody asks for it."""
     num_tries: int = 0
@@ -87,7 +86,6 @@ class Films:
     """
 
     module = FILMER_MODULE
-    """What runs in the process."""
 
     def __init__(
         self,
@@ -173,7 +171,9 @@ class Films:
         """Wait up to `within_s` seconds for a film that was asked for."""
         deadline = time.monotonic() + within_s
         with self._changed:
-            while (left := deadline - time.monotonic()) > 0 and self._is_under_way(episode_id):
+            while (left := deadline - time.monotonic()) > 0 and (
+                episode_id in self._waiting or (self._making is not None and self._making.episode_id == episode_id)
+            ):
                 self._changed.wait(left)
         return self.progress(episode_id)
 
@@ -189,9 +189,6 @@ class Films:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join()
-
-    def _is_under_way(self, episode_id: str) -> bool:
-        return episode_id in self._waiting or (self._making is not None and self._making.episode_id == episode_id)
 
     # The thread
 
@@ -264,7 +261,10 @@ class Films:
         """Make one film; False if one of an earlier turn interrupts it."""
         filmer.order(film=film.episode_id)
         while True:
-            self._hold_or_go(filmer)
+            is_needed = self._num_cores - self._cores_needed() < 1  # by a game
+            with self._changed:
+                self._is_held = is_needed
+            filmer.hold(is_needed)
             for answer in filmer.answers(LOOK_EVERY_S):
                 if "made" in answer:
                     if "error" in answer:
@@ -275,13 +275,6 @@ class Films:
             with self._changed:
                 if self._is_closed or any(other.turn < film.turn for other in self._waiting.values()):
                     return False
-
-    def _hold_or_go(self, filmer: _Filmer) -> None:
-        """Hold the process where it would take a core from a game."""
-        is_needed = self._num_cores - self._cores_needed() < 1
-        with self._changed:
-            self._is_held = is_needed
-        filmer.hold(is_needed)
 
 
 class _DeadError(InterplayError):

@@ -5,7 +5,6 @@ and ends when the web process is gone."""
 from __future__ import annotations
 
 import logging
-import socket
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from interplay.record import Episode, RecordingError
 from interplay.record.journal import DAMAGED, episode_of
 from interplay.record.measuring import measure_all
 
+SEALER_MODULE = "interplay.play.background.sealer"
 STOP_TIMEOUT_S = 10.0
 NICENESS = 5
 """Behind the games, before films: people who have played look for the episode."""
@@ -34,7 +34,7 @@ class Sealer(AnsweringProcess[Request]):
     """The process, started with the server. Journals that still wait when it stops are left as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
-        super().__init__(__name__, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
+        super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
         self.num_deaths = 0
         self._place = {"data": str(data), "database": database}
         self._cpu_s = 0.0
@@ -79,13 +79,11 @@ class Sealer(AnsweringProcess[Request]):
 
 
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
+    channel = processes.enter(descriptor, "sealer")
     give_way(NICENESS)
-    logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
-    channel = socket.socket(fileno=descriptor)
     unpacker = Unpacker()
     archive: interplay.record.Archive | None = None
-    while data := _receive(channel):
+    while data := processes.receive(channel):
         for number, _, _, payload in unpacker.feed(data):
             command = decode_seal(payload)
             try:
@@ -124,10 +122,3 @@ def _measure(archive: interplay.record.Archive, episode: Episode) -> None:
         for found in measure_all(archive, [episode]):
             if found.failed is not None:
                 log.warning("episode %s has no statistics: %s", episode.id, found.failed)
-
-
-def _receive(channel: socket.socket) -> bytes:
-    try:
-        return channel.recv(1 << 16)
-    except ConnectionError:
-        return b""

@@ -11,14 +11,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interplay.play.connections.sockets import client_of
 
 MAX_HEAD_BYTES = 32 * 1024
-"""Of a request's first line and headers; also of what may stand between two pieces of a body."""
+"""Of a request's first line and headers; also of the head between two pieces of a body."""
 HEAD_TIMEOUT_S = 10.0
 """For the whole head, from its first byte; and for that byte, on a new connection."""
 BODY_WINDOW_S, BODY_MIN_BYTES = 10.0, 10 * 1024
 """In each window so much of a body has to arrive, or its end: 1 KiB a second."""
 MAX_CONNECTIONS_OF_ADDRESS = 256
-"""A class of 30 behind one address: a socket and up to six other connections of each browser. A proxy whose word uvicorn takes
-(`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) stands for many addresses, and is held to `MAX_CONNECTIONS` alone."""
+"""A class of 30 behind one address: a socket and up to six other connections of each browser. For proxies that uvicorn trusts
+(`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) only `MAX_CONNECTIONS` holds, since they stand for many addresses."""
 MAX_CONNECTIONS = 800
 """Each is an open file, of which a process has 1024 by default; `select` in the workers takes no number above that."""
 

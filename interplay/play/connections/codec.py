@@ -102,13 +102,13 @@ class FrameEncoder:
         if frame.palette is not None:
             if frame.palette is not self.palette:
                 self._change_palette(frame.palette)
-        elif self.codec == "palette":
-            indices = self._indices(pixels)
-            if indices is None:
-                return self._encode_jpeg(pixels, step, time_ms, reward, flags)
-            pixels = indices
         else:
-            return self._encode_jpeg(pixels, step, time_ms, reward, flags)
+            indices = self._indices(pixels) if self.codec == "palette" else None
+            if indices is None:
+                head = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward)
+                self._last_jpeg = head + _jpeg(pixels)
+                return self._last_jpeg
+            pixels = indices
         if change is None or self._last_step < 0 or step != self._last_step + 1:
             change = self._changes.take(pixels)
         else:
@@ -116,10 +116,11 @@ class FrameEncoder:
         if self._needs_key:
             self._needs_key = False
             head = wire.pack_header(wire.KEY_FRAME, flags, 0, step, 0, time_ms, reward)
-            payload = isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
+            payload = _deflate(self._changes.last)
         else:
             head = wire.pack_header(wire.DELTA_FRAME, flags, 0, step, self._last_step, time_ms, reward)
-            payload = _deflated(self._changes.last.size, change) if len(change.places) else _nothing(self._changes.last.size)
+            size = self._changes.last.size
+            payload = difference(size, change, _deflate) if len(change.places) else _nothing(size)
         self._last_step, self._last_ms = step, time_ms
         return head + payload
 
@@ -131,11 +132,7 @@ class FrameEncoder:
         if self._last_step < 0:
             return None
         head = wire.pack_header(wire.KEY_FRAME, 0, 0, self._last_step, 0, self._last_ms, 0.0)
-        return head + isal_zlib.compress(self._changes.last, 1, _RAW_DEFLATE)
-
-    def _encode_jpeg(self, pixels: np.ndarray, step: int, time_ms: int, reward: float, flags: int) -> bytes:
-        self._last_jpeg = wire.pack_header(wire.JPEG_FRAME, flags, 0, step, 0, time_ms, reward) + _jpeg(pixels)
-        return self._last_jpeg
+        return head + _deflate(self._changes.last)
 
     def _change_palette(self, palette: np.ndarray) -> None:
         """Announce a new table; indices keep their meaning only if the table's values are the same, so a key frame follows."""
@@ -167,13 +164,13 @@ class FrameEncoder:
         return indices
 
 
-def _deflated(num_pixels: int, change: Change) -> bytes:
-    return difference(num_pixels, change, lambda picture: isal_zlib.compress(picture, 1, _RAW_DEFLATE))
+def _deflate(picture: Any) -> bytes:
+    return isal_zlib.compress(picture, 1, _RAW_DEFLATE)
 
 
 @functools.cache
 def _nothing(num_pixels: int) -> bytes:
-    return isal_zlib.compress(bytes(num_pixels), 1, _RAW_DEFLATE)
+    return _deflate(bytes(num_pixels))
 
 
 def picture_alone(frame: Frame, *, step: int, time_ms: int) -> bytes:

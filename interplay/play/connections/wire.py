@@ -19,11 +19,11 @@ MAX_MESSAGES_PER_S = 300
 MAX_UNSENT_FRAMES = 2
 """Frames that may wait in the server for one client."""
 MAX_UNACKNOWLEDGED_FRAMES = 45
-"""Frames that may be under way without the client having painted one of them."""
+"""Frames that may be under way before the client has painted one of them."""
 HELLO_TIMEOUT_S = 5.0
 
 MAX_UNSENT_SCENES = 16
-"""Scene frames that may wait: the client has to begin anew if one is dropped, so those on the way when it is held are kept."""
+"""Scene frames that may wait: a client has to begin again if one is dropped, so frames on the way to a held client stay."""
 MAX_LAND_PARTS = 8
 """Parts of the land that one message may ask for."""
 MAX_YAW, MAX_PITCH = 360.0, 90.0
@@ -52,7 +52,6 @@ _INPUT = struct.Struct("<BBHId")
 _TURN_INPUT = struct.Struct("<BBHIdIff")
 _PRESS_INPUT = struct.Struct("<BBHIdIII")
 HELD, TURNED, LOOKED, PRESSED, POINTED = 1, 2, 3, 4, 5
-"""Kinds of input."""
 HEADER_BYTES = _HEADER.size
 INPUT_BYTES = _INPUT.size
 TURN_INPUT_BYTES = _TURN_INPUT.size
@@ -185,7 +184,6 @@ def _is_look(pitch: float, yaw: float) -> bool:
 
 
 GuiPixels = Annotated[int, msgspec.Meta(ge=64, le=2048)]
-"""Of the width or height of what is drawn over the world."""
 Pixels = Annotated[int, msgspec.Meta(ge=1, le=1 << 14)]
 KeyCode = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]{1,24}\\Z")]
 

@@ -6,7 +6,6 @@ import json
 from dataclasses import asdict, dataclass
 
 PARTNER_AFTER_S = 60.0
-"""How long a player waits for people before there is a choice."""
 
 
 @dataclass(frozen=True)

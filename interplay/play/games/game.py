@@ -22,10 +22,13 @@ from interplay.play.tables import address as tables_address
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker, pack_input
 from interplay.record import Owner, PaintedPicture
+from interplay.record.archive import new_episode_id
 from interplay.tasks import Task
 
 if TYPE_CHECKING:
     from interplay.play.connections.connection import Connection
+
+COUNTDOWN_S = 3
 
 
 class Game:
@@ -49,11 +52,11 @@ class Game:
         self,
         server: GameServer,
         number: int,
-        *,
-        episode_id: str,
         task: Task,
         seed: int,
-        countdown_s: int,
+        *,
+        episode_id: str | None = None,
+        countdown_s: int = COUNTDOWN_S,
         state: State = State.EMPTY,
         study: ForStudy | None = None,
         is_counted: bool = True,
@@ -61,7 +64,7 @@ class Game:
     ) -> None:
         self.server = server
         self.number = number
-        self.episode_id = episode_id
+        self.episode_id = episode_id or new_episode_id()
         self.task = task
         self.seed = seed
         self.study = study
@@ -76,8 +79,8 @@ class Game:
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
         self._ends: dict[Seat, str] = {}
-        """Who ended the episode, and how: the worker was told or, where the world is being rebuilt, is told when it is there;
-        who has only left may be back before."""
+        """Players who ended the episode, and how: the worker was told or, where the world is being rebuilt, is told when it is
+        there; a player who has only left may be back before."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -242,11 +245,7 @@ class Game:
             self._ends, self.closing.ended_by = {seat: outcome}, seat
             self.command(channel.Finish(outcome))
 
-    def give_up(self) -> None:
-        self.stop_timers()
-        self._give_up(self.seats[0])
-
-    def give_up_on(self, seat: Seat) -> None:
+    def give_up(self, seat: Seat) -> None:
         """Stop waiting for one of the players, connected or not."""
         if seat.last_words is None:
             self._give_up(seat)
@@ -294,10 +293,10 @@ class Game:
                     seat.pass_on(wire.text("preparing", text=text, share=share))
             case channel.Opened():
                 self._on_opened()
-            case channel.Watched():
-                self.watchers.welcome(seat_index, event)
             case channel.Welcomed():
                 self._welcome(self.seats[seat_index], event)
+            case channel.Watched():
+                self.watchers.welcome(seat_index, event)
             case channel.Acting():
                 self.takeover.on_acting(self.seats[seat_index], event)
                 self.lobby.begin_when_all_are_ready()

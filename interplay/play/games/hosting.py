@@ -16,8 +16,7 @@ log = logging.getLogger("interplay.play")
 
 MAX_RECOVERIES = 3
 RECOVERIES_WITHIN_S = 600.0
-"""A game whose workers died more often in so long is ended: its world is probably why. One that is played for hours survives
-deaths that are rare."""
+"""A game whose workers died more often in this time is ended: its world is probably the reason."""
 
 
 class Hosting:
@@ -28,7 +27,7 @@ class Hosting:
         self._server = server
         self._is_counted = is_counted
         self._deaths_s: list[float] = []
-        """When its workers died, of the last `RECOVERIES_WITHIN_S`; seconds of the event loop."""
+        """When its workers died lately, by the clock of the event loop."""
         self.link: WorkerLink | None = None
         self.is_opened = False
         self.is_moving = False

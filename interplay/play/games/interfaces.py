@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.seat import Seat
-from interplay.play.games.watching import Watchers
+from interplay.play.games.watching import WatchedGame, Watchers
 from interplay.play.limits import Limits
 from interplay.play.workers import channel
 from interplay.play.workers.pool import Played, WorkerPool
@@ -74,27 +74,20 @@ class GameServer(Protocol):
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None: ...
 
 
-class PlayedGame(Played, Protocol):
+class PlayedGame(Played, WatchedGame, Protocol):
     """The game, for its parts. `Game` describes the attributes and methods."""
 
     number: int
     episode_id: str
-    task: Task
     seed: int
     study: ForStudy | None
     is_blind: bool
     invitation: str
     state: State
-    seats: list[Seat]
     watchers: Watchers
 
     @property
-    def is_opened(self) -> bool: ...
-
-    @property
     def owners(self) -> dict[str, Owner]: ...
-
-    def command(self, command: channel.Command, seat: Seat | None = None) -> None: ...
 
     def on_orphaned(self) -> None: ...
 

@@ -77,7 +77,9 @@ def find(
     than `taken_within_s` does not come back."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
-        _wait_for_writers(archive.journal_folder)
+        deadline = time.monotonic() + WRITING_S
+        while time.monotonic() < deadline and any(map(journal.is_live, archive.journal_folder.glob("*.arrows"))):
+            time.sleep(0.05)
     for name in archive.abandoned():
         paths = journal.segments(archive.journal_folder, name)
         if not paths:
@@ -174,9 +176,3 @@ def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
     steps = record.table([f"reward.{seat}" for seat in record.header.seats]).slice(1)  # the first row is the first observation
     rewards = tuple(total_of(column.to_numpy()) for column in steps.columns)
     return Ended(outcome, str(paths[0]), rewards, steps.num_rows)
-
-
-def _wait_for_writers(folder: Path) -> None:
-    deadline = time.monotonic() + WRITING_S
-    while time.monotonic() < deadline and any(map(journal.is_live, folder.glob("*.arrows"))):
-        time.sleep(0.05)

@@ -11,9 +11,9 @@ from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
 _CLOCKS_APART_S = 1.0
-"""So much earlier a page may think that the time has come."""
+"""A page's clock may be ahead by this much."""
 _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
-"""So often in so many seconds the players of a game that has not begun are told of changes."""
+"""Messages about changes, at most so many in so many seconds, to the players of a game that has not begun."""
 
 
 class Lobby:

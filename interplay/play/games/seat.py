@@ -18,17 +18,15 @@ if TYPE_CHECKING:
 
 _GRANTED = ("session", "client", "owner", "granted_at", "is_drawn_here", "agent", "wheel", "may_move")
 UNKNOWN_CLIENT = ""
-"""Of a seat that a killed server has left: whose it counts as is known when its player comes back."""
+"""Of a seat that a killed server has left: the client is known when its player comes back."""
 
 
 class Seat:
     """One place in a game; every method runs on the event loop.
 
-    Args:
+    Attributes:
         session: Its player's, as the token names it; None while the seat is open.
         client: See `sockets.client_of`; None for a seat that no limit counts.
-
-    Attributes:
         granted_at: When its player was granted it, seconds of the monotonic clock; later by the time without a socket.
         lost_at: Likewise, when their last socket was lost; None while there is one.
         may_move: Its player has not come yet and asked for no game of their own, so any place in such a game will do.
@@ -46,16 +44,14 @@ class Seat:
         is_gone: Whether that has happened.
     """
 
-    def __init__(
-        self, name: str, index: int, *, session: str | None = None, owner: Owner | None = None, client: str | None = None
-    ) -> None:
+    def __init__(self, name: str, index: int) -> None:
         self.name = name
         self.index = index
-        self.session = session
+        self.session: str | None = None
         self.granted_at = time.monotonic()
         self.lost_at: float | None = None
-        self.owner = owner
-        self.client = client
+        self.owner: Owner | None = None
+        self.client: str | None = None
         self.connection: Connection | None = None
         self.has_come = self.may_move = False
         self.is_welcomed = False

@@ -24,14 +24,12 @@ class WatchedGame(Protocol):
     """The game, as `Game` describes it."""
 
     task: Task
+    seats: list[Seat]
 
     @property
     def is_opened(self) -> bool: ...
 
     def command(self, command: channel.Command, seat: Seat | None = None) -> None: ...
-
-    @property
-    def seats(self) -> list[Seat]: ...
 
 
 class Watcher:

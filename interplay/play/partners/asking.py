@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import socket
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,13 +20,14 @@ from interplay.play.partners import messages
 from interplay.play.partners.driving import as_agents_see, decided_on
 from interplay.play.partners.messages import ToAsker, ToDecider
 from interplay.play.workers.channel import Unpacker, pack
+from interplay.play.workers.clock import now_us
 from interplay.record import InputTiming
 from interplay.tasks import Task
 
 HANGS_US = 5_000_000
 """An agent that has not decided for so long, while its process answers others, loses its seat."""
 LOADS_US = 120_000_000
-"""The same of one that is to begin: it may have to load its libraries."""
+"""The same for an agent that has to begin, and may have to load its libraries."""
 SILENT_US = 2_000_000
 """The process gives four heartbeats in this time: if none has come, no single agent is to blame."""
 _CONNECT_EVERY_US = 100_000
@@ -253,7 +253,10 @@ class HelperDriver:
         """Take an answer; one that cannot be read is this agent's failure."""
         try:
             if kind == ToAsker.BEGUN:
-                self._take_begun(messages.unpack_begun(payload))
+                self._is_beginning, begun = False, messages.unpack_begun(payload)
+                self.name, self._begun = begun.name, begun
+                if self._seated is None:
+                    self._on_begun(self)
             elif kind == ToAsker.LOST:
                 raise AgentError(payload.decode())
             elif kind == ToAsker.DECIDED and self._seated is not None:
@@ -264,12 +267,6 @@ class HelperDriver:
                     self._decided_step = step
         except Exception as error:
             self._fail(error)
-
-    def _take_begun(self, begun: messages.Begun) -> None:
-        self._is_beginning = False
-        self.name, self._begun = begun.name, begun
-        if self._seated is None:
-            self._on_begun(self)
 
     def watch(self, now: int) -> None:
         """Fail if nothing was heard of this agent for too long, while its process answers others."""
@@ -289,8 +286,3 @@ class HelperDriver:
             self._on_failed(self, error)
         else:
             self._failure = error  # for the next step
-
-
-def now_us() -> int:
-    """The monotonic clock, which all processes of a machine share, in microseconds."""
-    return time.monotonic_ns() // 1000

@@ -32,16 +32,16 @@ from interplay.play.partners import messages
 from interplay.play.partners.messages import Board, ToAsker, ToDecider
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Unpacker, pack, pack_event
+from interplay.play.workers.clock import now_us
 from interplay.tasks import Task
 
 ALIVE_EVERY_S = 0.5
 NICENESS = 2
 HANGS_S = 5.0
-"""A call that takes longer is not waited for."""
+"""Other seats do not wait for a longer call."""
 MAX_GAMES_OF_CALL = 256
 _DEVIATIONS = 2.0
-"""So many mean deviations longer than usual a call may take. The two averages are those of TCP's time-outs (Jacobson 1988,
-appendix A)."""
+"""A call may take longer than usual by so many mean deviations, as in TCP's time-outs (Jacobson 1988, appendix A)."""
 
 log = logging.getLogger("interplay.play.partners.deciding")
 
@@ -105,17 +105,6 @@ class Shared:
     num_calls: int = 0
 
 
-@dataclass
-class Work:
-    """The work that waits for an agent's thread; guarded by the condition."""
-
-    changed: threading.Condition = field(default_factory=threading.Condition)
-    begins: list[tuple[Key, messages.Begin]] = field(default_factory=list)
-    questions: dict[Key, Question] = field(default_factory=dict)
-    left: list[Key] = field(default_factory=list)
-    wakes_at_us: float = math.inf
-
-
 class Player:
     """One agent, its games, and the thread in which it decides. `keys`: the seats it has or is about to have. `has_failed`: it
     could not be loaded, and another try needs another player."""
@@ -127,13 +116,17 @@ class Player:
         self._alone = shared.one_at_a_time if name in shared.suspects else contextlib.nullcontext()
         self.keys: set[Key] = set()
         self.has_failed = False
-        self._work = Work()
+        self._changed = threading.Condition()  # guards the work that waits for the thread
+        self._begins: list[tuple[Key, messages.Begin]] = []
+        self._questions: dict[Key, Question] = {}
+        self._left: list[Key] = []
+        self._wakes_at_us = math.inf
         self._seated: dict[Key, Seated] = {}
         self._busy_since: float | None = None
         self._begun_us = 0.0
-        """When the last call was to begin."""
+        """When the last call should have begun."""
         self._taken_us, self._deviation_us = 2_000.0, 0.0
-        """How long calls took from then on until all was answered: averages of the last few."""
+        """Running averages of the time from then until all was answered, and of its deviation."""
         threading.Thread(target=self._run, name=f"agent {name}", daemon=True).start()
 
     @property
@@ -142,34 +135,34 @@ class Player:
         return since is not None and time.monotonic() - since > HANGS_S
 
     def begin(self, key: Key, begin: messages.Begin) -> None:
-        with self._work.changed:
+        with self._changed:
             self.keys.add(key)
-            self._work.begins.append((key, begin))
-            self._work.changed.notify()
+            self._begins.append((key, begin))
+            self._changed.notify()
 
     def give_up_begins(self) -> list[tuple[Key, messages.Begin]]:
         """Of a player that hangs in a game: the seats that wait for it, for another player."""
-        with self._work.changed:
+        with self._changed:
             if not (self.hangs and self._seated):
                 return []
-            begins, self._work.begins = self._work.begins, []
+            begins, self._begins = self._begins, []
             self.keys.difference_update(key for key, _ in begins)
             return begins
 
     def ask(self, key: Key, question: Question) -> None:
         """Decide; an earlier question without an answer is dropped."""
-        with self._work.changed:
-            self._work.questions[key] = question
-            if self._latest_us(question) < self._work.wakes_at_us or len(self._work.questions) >= len(self._seated):
-                self._work.changed.notify()
+        with self._changed:
+            self._questions[key] = question
+            if self._latest_us(question) < self._wakes_at_us or len(self._questions) >= len(self._seated):
+                self._changed.notify()
 
     def leave(self, key: Key) -> None:
-        with self._work.changed:
+        with self._changed:
             self.keys.discard(key)
-            self._work.left.append(key)
-            self._work.begins = [one for one in self._work.begins if one[0] != key]
-            self._work.questions.pop(key, None)
-            self._work.changed.notify()
+            self._left.append(key)
+            self._begins = [one for one in self._begins if one[0] != key]
+            self._questions.pop(key, None)
+            self._changed.notify()
 
     # The thread
 
@@ -198,40 +191,34 @@ class Player:
                     self._lose(key, error)
             if questions:
                 self._decide({key: one for key, one in questions.items() if key in self._seated})
-                error_us = _now_us() - self._begun_us - self._taken_us
+                error_us = now_us() - self._begun_us - self._taken_us
                 self._taken_us += error_us / 8
                 self._deviation_us += (abs(error_us) - self._deviation_us) / 4
 
     def _next(self) -> tuple[list[tuple[Key, messages.Begin]], dict[Key, Question]]:
-        work = self._work
-        with work.changed:
-            work.wakes_at_us = math.inf
+        with self._changed:
+            self._wakes_at_us = math.inf
             while True:
-                for key in work.left:
+                for key in self._left:
                     self._seated.pop(key, None)
-                work.left.clear()
-                if work.begins:
-                    begins, work.begins = work.begins, []
+                self._left.clear()
+                if self._begins:
+                    begins, self._begins = self._begins, []
                     return begins, {}
-                if work.questions:
-                    wait_us = self._wait_us(list(work.questions.values()))
-                    if wait_us <= 0:
-                        self._begun_us = min(_now_us(), work.wakes_at_us)
-                        chosen = dict(list(work.questions.items())[:MAX_GAMES_OF_CALL])
+                if self._questions:
+                    have_all_asked = len(self._questions) >= min(len(self._seated), MAX_GAMES_OF_CALL)
+                    wait_us = min(map(self._latest_us, self._questions.values())) - now_us()
+                    if have_all_asked or wait_us <= 0:
+                        self._begun_us = min(now_us(), self._wakes_at_us)
+                        chosen = dict(list(self._questions.items())[:MAX_GAMES_OF_CALL])
                         for key in chosen:
-                            del work.questions[key]
+                            del self._questions[key]
                         return [], chosen
-                    work.wakes_at_us = _now_us() + wait_us
-                    work.changed.wait(wait_us / 1e6)
+                    self._wakes_at_us = now_us() + wait_us
+                    self._changed.wait(wait_us / 1e6)
                 else:
-                    work.wakes_at_us = math.inf
-                    work.changed.wait()
-
-    def _wait_us(self, questions: Sequence[Question]) -> float:
-        """How long to wait for questions of other games; 0 where all have asked."""
-        if len(questions) >= min(len(self._seated), MAX_GAMES_OF_CALL):
-            return 0.0
-        return min(map(self._latest_us, questions)) - _now_us()
+                    self._wakes_at_us = math.inf
+                    self._changed.wait()
 
     def _latest_us(self, question: Question) -> float:
         return (question.asked_us + question.due_us) / 2 - self._taken_us - _DEVIATIONS * self._deviation_us
@@ -296,7 +283,7 @@ class Player:
 
     def _lose(self, key: Key, error: Exception) -> None:
         log.warning("agent %r loses seat %d of game %d", self.name, key.seat, key.number, exc_info=error)
-        with self._work.changed:
+        with self._changed:
             self.keys.discard(key)
             self._seated.pop(key, None)
         text = str(error).splitlines()[:1]
@@ -351,7 +338,7 @@ class Decider:
             asker.say(Key(asker, 0, 0), ToAsker.ALIVE)
 
     def _hear_web_process(self) -> bool:
-        data = _receive(self._channel)
+        data = processes.receive(self._channel)
         for _, _, _, payload in self._unpacker.feed(data):
             match messages.decode_command(payload):
                 case messages.Listen(address, root, database, suspects, refused):
@@ -363,7 +350,7 @@ class Decider:
         return bool(data)
 
     def _hear(self, asker: Asker) -> None:
-        data = _receive(asker.channel)
+        data = processes.receive(asker.channel)
         if not data:
             del self._askers[asker.channel]
             for key in [key for key in self._player_of if key.asker is asker]:
@@ -399,10 +386,6 @@ class Decider:
             player.leave(key)
 
 
-def _now_us() -> float:
-    return time.monotonic_ns() / 1000
-
-
 def _listen(address: str) -> socket.socket:
     """Listen for workers; an earlier process may have left its socket there."""
     path = Path(address)
@@ -413,19 +396,9 @@ def _listen(address: str) -> socket.socket:
     return listener
 
 
-def _receive(channel: socket.socket) -> bytes:
-    try:
-        return channel.recv(1 << 20)
-    except ConnectionError:
-        return b""
-
-
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
+    channel = processes.enter(descriptor, "agents")
     os.nice(NICENESS)
-    logging.basicConfig(format="%(asctime)s agents %(process)d: %(message)s", level=logging.WARNING)
-    channel = socket.socket(fileno=descriptor)
-    channel.setblocking(True)
     Decider(channel).run()
     logging.shutdown()
     os._exit(0)  # threads of agents may hang

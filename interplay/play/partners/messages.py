@@ -25,9 +25,8 @@ class ToDecider(IntEnum):
     BEGIN = 1
     """A `Begin`, as MessagePack: an agent takes a seat."""
     ASK = 2
-    """What `pack_question` packs."""
+    """See `pack_question`."""
     LEAVE = 3
-    """Somebody else acts for the seat."""
 
 
 class ToAsker(IntEnum):
@@ -36,9 +35,9 @@ class ToAsker(IntEnum):
     BEGUN = 1
     """A `Begun`, as MessagePack."""
     DECIDED = 2
-    """What `pack_answer` packs."""
+    """See `pack_answer`."""
     LOST = 3
-    """Why the agent cannot go on, as UTF-8."""
+    """Why the agent cannot continue, as UTF-8."""
     ALIVE = 4
     """A heartbeat, about no game."""
 

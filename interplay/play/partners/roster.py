@@ -5,8 +5,6 @@ large, or may fail."""
 from __future__ import annotations
 
 import json
-import logging
-import socket
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +24,7 @@ from interplay.tasks import Task
 NO_PARTNER = "none"
 """In the place of an agent's name: this task has no partner, so a game ends when one of its people leaves."""
 SCRIPTED = "scripted"
+BEGINS_WITHIN_S = 120.0
 
 
 class Roster:
@@ -92,9 +91,6 @@ def acts_inside(agent: str) -> bool:
     return agent in BUILTIN
 
 
-BEGINS_WITHIN_S = 120.0
-
-
 def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) -> None:
     """Raise `AgentError` for an agent that cannot begin a game of a task. `beside`: try it in a process of its own."""
     reason = _tried_beside(agent, task, archive) if beside else _tried(agent, task, archive)
@@ -137,12 +133,8 @@ def _tried_beside(agent: str, task: Task, archive: Archive) -> str:
 
 
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
-    logging.basicConfig(format="%(asctime)s trying %(process)d: %(message)s", level=logging.WARNING)
-    with socket.socket(fileno=descriptor) as channel:
-        channel.setblocking(True)
-        with channel.makefile("rb") as questions:
-            asked = json.loads(questions.readline())
+    with processes.enter(descriptor, "trying") as channel, channel.makefile("rb") as questions:
+        asked = json.loads(questions.readline())
         archive = interplay.record.open(Path(asked["data"]), database=asked["database"])
         reason = _tried(asked["agent"], Task.from_json(asked["task"]), archive)
         channel.sendall(json.dumps({"reason": reason}).encode() + b"\n")

@@ -43,13 +43,11 @@ class ToWorker(IntEnum):
     """Kinds of message the web process sends."""
 
     COMMAND = 1
-    """A `Command`."""
     INPUT = 2
-    """What the player of a seat holds, packed by `pack_input`."""
+    """See `pack_input`."""
     HOLD = 3
-    """Stop encoding a seat's frames; go on stepping and recording."""
+    """Stop encoding a seat's frames; stepping and recording continue."""
     GO = 4
-    """Encode again."""
     KEY = 5
     """A seat's next frame must be a key frame."""
 
@@ -62,11 +60,10 @@ class ToWeb(IntEnum):
     TEXT = 2
     """A JSON message for the player of a seat, finished."""
     EVENT = 3
-    """An `Event`."""
     LAST_FRAME = 4
     """The frame an episode ended with: never skipped."""
     WATCHED = 5
-    """A frame message for those who watch a seat, and not for its player."""
+    """A frame message for watchers of a seat, and not for its player."""
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):
@@ -273,26 +270,20 @@ class Opened(Event):
     """The world is there."""
 
 
-class Welcomed(Event):
-    """The format of the pictures, for a player who has come to a seat. `tables`: name of the tables with which a browser can
-    draw this world; None where it cannot."""
-
-    width: int
-    height: int
-    codec: str
-    palette: str | None
-    step: int
-    tables: str | None = None
-
-
 class Watched(Event):
-    """The format of the pictures, for watchers of a seat; fields as in `Welcomed`."""
+    """The format of the pictures, for watchers of a seat."""
 
     width: int
     height: int
     codec: str
     palette: str | None
     step: int
+
+
+class Welcomed(Watched):
+    """The same for a player who has come to a seat; `tables`: name of those with which a browser can draw the world."""
+
+    tables: str | None = None
 
 
 class Acting(Event):

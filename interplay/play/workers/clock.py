@@ -4,6 +4,7 @@ arithmetic, in microseconds."""
 from __future__ import annotations
 
 import statistics
+import time
 from collections import deque
 from collections.abc import Sequence
 
@@ -11,9 +12,13 @@ MAX_CATCH_UP_US = 100_000
 """A clock later than this skips the frame times it missed."""
 
 SLOTS = 4
-"""Moments in a frame interval at which the episodes of a worker step. Those of one slot share a wake-up of the worker and a
-write to the web process, which at 60 frames a second costs a tenth of all time if each does it alone; with fewer slots the
-last of a slot waits too long."""
+"""Moments in a frame interval at which the episodes of a worker step. Episodes of one slot share a wake-up and a write to the
+web process, a tenth of all time at 60 frames a second if not shared; with fewer slots the last of a slot waits too long."""
+
+
+def now_us() -> int:
+    """The monotonic clock, which all processes of a machine share, in microseconds."""
+    return time.monotonic_ns() // 1000
 
 
 class EpisodeClock:
@@ -144,11 +149,11 @@ class Lateness:
 LATE_SHARE = 0.5
 """Of a frame interval: a step that begins later than this is late. Frame times are skipped from two intervals on."""
 _NUM_RECENT = 5
-"""Steps whose median cost counts, so that one hiccup says nothing."""
+"""Steps whose median cost counts, so that one slow step does not."""
 _HURRY_SHARE, _HURRY_STEPS = 0.9, 3
-"""So many late steps in a row are enough for a smaller picture, where a step costs nearly the whole interval ..."""
+"""So many late steps in a row lead to a smaller picture, where a step costs nearly the whole interval ..."""
 _PATIENCE_S = 1.0
-"""... and so long otherwise: then it is the other games of this worker that take the time."""
+"""... and late steps for so long otherwise: then other games of this worker take the time."""
 _ROOM_SHARE = 0.85
 """A larger picture is tried when a step with it should cost less than this share of the interval."""
 CALM_S = 5.0
@@ -203,7 +208,10 @@ class Pace:
         in_a_hurry = usual_us > _HURRY_SHARE * self._period_us
         if self._num_late >= (_HURRY_STEPS if in_a_hurry else _PATIENCE_S * self._rate_hz):
             if self.level + 1 < len(self._heights):
-                self._go_down()
+                if self._tried and self._num_since_try < self._calm_s * self._rate_hz:
+                    self._calm_s = min(_MAX_CALM_S, 2 * self._calm_s)
+                self._change(1)
+                self._tried = False
             return
         if not self.level:
             return
@@ -213,12 +221,6 @@ class Pace:
         if self._num_calm >= self._calm_s * self._rate_hz:
             self._change(-1)
             self._tried = True
-
-    def _go_down(self) -> None:
-        if self._tried and self._num_since_try < self._calm_s * self._rate_hz:
-            self._calm_s = min(_MAX_CALM_S, 2 * self._calm_s)
-        self._change(1)
-        self._tried = False
 
     def _change(self, by: int) -> None:
         self.level += by

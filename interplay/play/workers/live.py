@@ -20,7 +20,7 @@ from interplay.record.sealed.seal import counted
 
 HUD_PER_S = 4
 RATE_OVER_S = 2
-"""Over how long the rate is measured that a player reads."""
+"""The rate that a player reads is measured over this time."""
 NUM_TIMED_STEPS = 30
 """Steps whose cost is measured to tell whether a world is slow."""
 

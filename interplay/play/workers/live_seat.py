@@ -18,13 +18,13 @@ from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 
 MAX_LAND_OWED = 64
-"""Parts of the land that a seat may be owed: more are not asked for in earnest."""
+"""Parts of the land that a seat may wait for: no real page asks for more."""
 _SHOW_EVERY_US = 50_000
 """Scenes that a client asks for while the clock stands come this often at most."""
 WATCHED_EVERY_US = 200_000
 """Pictures that are made for watchers alone come this often at most."""
 MAX_PRESSES = 64
-"""Presses of a task of turns that may wait for their steps; nobody presses so far ahead."""
+"""Presses in a task of turns that may wait for their steps."""
 _REMEMBERED_FRAMES = 1024
 """How far back an input may name the frame it answers: 17 s at 60 frames a second."""
 
@@ -73,7 +73,7 @@ class LiveSeat:
         self.has_picture = False
         self.painted: PaintedPicture | None = None
         self.options: str | None = None
-        self._is_fresh_due = self._is_turned = False
+        self.owes_scene = self._is_turned = False
         self._looks_since = 0
         self._look: tuple[float, float] | None = None
         self._num_land_owed = self._num_counted = 0
@@ -236,7 +236,7 @@ class LiveSeat:
         self._unacknowledged.clear()
         self.sent_step = -1
         self.encoder.request_key()
-        self._is_fresh_due = self.gui_size is not None
+        self.owes_scene = self.gui_size is not None
 
     def owe_land(self, num_parts: int, now_us: int) -> None:
         if self.gui_size is not None:
@@ -247,20 +247,16 @@ class LiveSeat:
     @property
     def owes(self) -> bool:
         """Whether the browser waits for something that is sent beside the steps, though perhaps not now."""
-        return self.gui_size is not None and (self._is_fresh_due or self._num_land_owed > 0)
+        return self.gui_size is not None and (self.owes_scene or self._num_land_owed > 0)
 
     def owed_us(self, now_us: int, *, is_running: bool) -> int:
         """How long the browser has waited for something that is sent beside the steps, microseconds; -1 if it waits for
         nothing."""
         if self.gui_size is None or self._is_held:
             return -1
-        if self._is_fresh_due:
+        if self.owes_scene:
             return -1 if is_running or now_us - self._shown_us < _SHOW_EVERY_US else now_us - self._shown_us
         return now_us - self._asked_us if self._num_land_owed and self.scene is not None else -1
-
-    @property
-    def owes_scene(self) -> bool:
-        return self._is_fresh_due
 
     def hold(self) -> None:
         self._is_held = True
@@ -297,9 +293,9 @@ class LiveSeat:
 
     def send_scene(self, scene: Scene, *, step: int, time_ms: int, made_us: int | None, now_us: int, flags: int = 0) -> None:
         self.scene = scene
-        fresh, turned = self._is_fresh_due, self._is_turned
+        fresh, turned = self.owes_scene, self._is_turned
         payload = scene.scene(fresh, turned)
-        self._is_fresh_due = self._is_turned = False
+        self.owes_scene = self._is_turned = False
         self._shown_us = now_us
         if fresh:
             self._num_land_owed = self._num_counted = 0

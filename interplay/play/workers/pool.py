@@ -18,22 +18,21 @@ from interplay.tasks import Task
 WORKER_MODULE: str = "interplay.play.workers.worker"
 
 QUICK_DEATH_S = 10.0
-"""A worker that lived no longer may die of something that lasts, such as a database that cannot be reached."""
+"""A worker that lived no longer may die of a lasting fault, such as a database that cannot be reached."""
 MAX_RESPAWN_DELAY_S = 30.0
 SPARE_KEPT_S = 600.0
-"""How long a worker with the block world loaded waits for a game after the last sign that one may come: it holds 400 MB."""
+"""How long a worker with the block world loaded, 400 MB, waits for a game after somebody last looked at one."""
 
 WATCH_EVERY_S = 0.25
 QUIET_S = 1.5
 """A worker reports twice a second, from the thread that steps. One that has missed two reports is looked at closely ..."""
 SILENT_S = 3.5
-"""... and taken for dead after so long: it is stopped, or hangs."""
+"""... and counts as dead after so long: it is stopped, or hangs."""
 LONG_STEP_S = 30.0
-"""Not so soon if it computes or wants to (others may have the cores), or is alone with one world and waits: a single step may
-take this long. A shared worker that sleeps in a step is taken for dead; its games come back, from the second time on each
-alone."""
+"""After this time if it computes or waits for a core, or is alone with one world: a single step may take this long. A shared
+worker that sleeps in a step counts as dead; its games come back, from the second time on each alone."""
 LOADING_S = 120.0
-"""What a new worker may need until its first report, and one that is alone for a step that compiles what it needs."""
+"""Time of a new worker until its first report, and of one that is alone for a step that compiles code."""
 
 log = logging.getLogger("interplay.play")
 
@@ -121,8 +120,11 @@ class WorkerLink(processes.ProcessLink):
     def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
         game = self.games.get(number)
         if game is None:
-            if number == 0 and kind == ToWeb.EVENT:
-                self._on_report(decode_event(payload))
+            report = decode_event(payload) if number == 0 and kind == ToWeb.EVENT else None
+            if isinstance(report, channel.Ready):
+                self.ready[report.task] = report.seed
+            elif isinstance(report, channel.Statistics):
+                self.statistics = report
         elif kind == ToWeb.FRAME:
             game.on_frame(seat, payload, last=False)
         elif kind == ToWeb.TEXT:
@@ -133,12 +135,6 @@ class WorkerLink(processes.ProcessLink):
             game.on_frame(seat, payload, last=True)
         elif kind == ToWeb.WATCHED:
             game.on_watched(seat, payload)
-
-    def _on_report(self, event: channel.WorkerEvent) -> None:
-        if isinstance(event, channel.Ready):
-            self.ready[event.task] = event.seed
-        elif isinstance(event, channel.Statistics):
-            self.statistics = event
 
     def on_death(self) -> None:
         self._died(self)

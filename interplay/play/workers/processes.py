@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -92,6 +93,21 @@ def state_of(pid: int) -> tuple[str, float]:
         with contextlib.suppress(OSError):  # a thread may end meanwhile
             waited_ns += int(path.read_text().split()[1])
     return fields[0], (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") + waited_ns / 1e9
+
+
+def enter(descriptor: int, name: str) -> socket.socket:
+    """For a child, when its `main` begins: warnings are printed under its name. Returns its end of the pair."""
+    shield_from_the_terminal()
+    logging.basicConfig(format=f"%(asctime)s {name} %(process)d: %(message)s", level=logging.WARNING)
+    return socket.socket(fileno=descriptor)
+
+
+def receive(channel: socket.socket) -> bytes:
+    """The next bytes of the other side, after waiting for them; empty once it is gone."""
+    try:
+        return channel.recv(1 << 20)
+    except ConnectionError:
+        return b""
 
 
 def shield_from_the_terminal() -> None:

@@ -3,26 +3,25 @@ step."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import itemgetter
 
+from interplay.play.workers.clock import now_us
 from interplay.play.workers.live import LiveEpisode
 
 _WRITE_AFTER_US = 700_000
-"""Steps that have waited so long are written in the next moment in which nothing is due ..."""
+"""Steps that have waited so long are written as soon as nothing is due ..."""
 _WRITE_TOO_US = 600_000
-"""... and those of other games that have waited so long, as far as the moment goes: the code is in the cache by then."""
+"""... with those of other games that have waited so long, as far as time allows: the code is in the cache by then."""
 _WRITE_TAKES_US = 1_500
-"""So long may one write take. Later than `interplay.record.recorder.BATCH_US` they are written whatever is due."""
+"""Time of one write. After `interplay.record.recorder.BATCH_US` they are written even if a step is due."""
 _LAND_TAKES_US = 3_000
 """A part of the land is sent when no step is due for so long ..."""
 _LAND_AFTER_US = 100_000
 """... or when a player has waited so long for it."""
 _WATCHED_TAKES_US = 8_000
-"""A picture for who only watches is made when no step is due for so long, and for twice as long as the last one took; never
-else."""
+"""A picture for watchers is made only when no step is due for so long, and for twice as long as the last one took."""
 
 
 class SpareTime:
@@ -84,8 +83,3 @@ class SpareTime:
 
     def _open(self, numbers: Iterable[int]) -> list[LiveEpisode]:
         return [one for number in numbers if (one := self._episodes.get(number)) is not None and not one.closing]
-
-
-def now_us() -> int:
-    """The worker's clock, microseconds."""
-    return time.monotonic_ns() // 1000

@@ -35,27 +35,27 @@ from interplay.play.partners.driving import Driver, InsideDriver, reason_of
 from interplay.play.partners.roster import acts_inside
 from interplay.play.workers import channel, processes
 from interplay.play.workers.channel import ToWorker, Unpacker, decode_command, pack_event, unpack_input
-from interplay.play.workers.clock import SLOTS, Lateness
+from interplay.play.workers.clock import SLOTS, Lateness, now_us
 from interplay.play.workers.live import NUM_TIMED_STEPS, LiveEpisode
 from interplay.play.workers.live_seat import LiveSeat
-from interplay.play.workers.spare_time import SpareTime, now_us
+from interplay.play.workers.spare_time import SpareTime
 from interplay.play.workers.worlds import Worlds
 from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
 SLOW_STEP_MS, LONG_STEP_MS = 8.0, 16.0
 SLOW_SHARE = 0.25
-"""A world gets a worker to itself whose median step takes long, and also a good part of a core at its rate; or so long that it
-would cost other games a frame."""
+"""A world gets a worker to itself if its median step takes long, and also this share of a core at its rate; or so long that
+other games would lose a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _READ_AFTER_US = 5_000
-"""What players send waits for the next step if that is due so soon: it is in place for it, and wakes nobody by itself."""
+"""Messages of players wait for the next step if it is due so soon: they are in time for it, and need no wake-up."""
 _SNAPSHOTS_APART = 61
 """Steps from the snapshots of one game to those of the next."""
 _MAX_BACKLOG_BYTES = 1 << 20
-"""When the web process has not read so much, frames are skipped."""
+"""When so much waits for the web process, frames are skipped."""
 
 log = logging.getLogger("interplay.play.workers.worker")
 
@@ -81,7 +81,7 @@ class Worker:
         self._num_steps = 0
         self._open = True
         self._stopping = False
-        self._jobs: queue.SimpleQueue[Callable[[], Callable[[], None]] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[int, Callable[[], Callable[[], None]]] | None] = queue.SimpleQueue()
         self._built: deque[Callable[[], None]] = deque()
         self._spare = SpareTime(self._episodes, self._guard)
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
@@ -212,10 +212,10 @@ class Worker:
                 threading.Thread(target=self._make_ready, args=(command,), name="prepare", daemon=True).start()
             case channel.Open():
                 self._opening.add(number)
-                self._jobs.put(partial(self._build, number, command))
+                self._jobs.put((number, partial(self._build, number, command)))
             case channel.GoOn():
                 self._opening.add(number)
-                self._jobs.put(partial(self._rebuild, number, command))
+                self._jobs.put((number, partial(self._rebuild, number, command)))
             case channel.Stop():
                 self._stopping = True
                 for live in self._episodes.values():
@@ -237,7 +237,7 @@ class Worker:
                 episode.seats[index].watch(episode.step, is_watched=is_watched)
             case channel.Start() if episode.recorder is None:
                 episode.wanted = True
-                self._jobs.put(partial(self._open_journal, episode, command))
+                self._jobs.put((number, partial(self._open_journal, episode, command)))
             case channel.Start():
                 episode.wanted = True
                 self._guard(number, partial(self._start, episode))
@@ -339,14 +339,13 @@ class Worker:
         if episode.recorder is not None:
             for seat in episode.seats:
                 episode.send_hud(seat)
-        self._jobs.put(lambda: self._close_journal(episode, outcome))
+        self._jobs.put((episode.number, partial(self._close_journal, episode, outcome)))
 
     def _close_journal(self, episode: LiveEpisode, outcome: str) -> Callable[[], None]:
         try:
             event = episode.finish(outcome)
         except Exception as error:
-            _close_after_failure(episode)
-            return lambda failure=error: self._failed(episode.number, failure)
+            return self._close_failed(episode, error)
 
         def finished() -> None:
             self._event(episode.number, event)
@@ -369,13 +368,18 @@ class Worker:
             return
         episode.closing = True
         episode.running = False
-        live = episode
+        self._jobs.put((number, partial(self._close_failed, episode, error)))
 
-        def close() -> Callable[[], None]:
-            _close_after_failure(live)
-            return lambda: self._failed(number, error)
-
-        self._jobs.put(close)
+    def _close_failed(self, episode: LiveEpisode, error: Exception) -> Callable[[], None]:
+        """End the journal of an episode that failed, where even that can be written."""
+        assert episode.recorder is not None
+        try:
+            episode.recorder.finish("interrupted")
+        except Exception:
+            log.exception("game %d: its journal could not be ended", episode.number)
+            with contextlib.suppress(Exception):
+                episode.recorder.abandon()
+        return partial(self._failed, episode.number, error)
 
     def _failed(self, number: int, error: Exception) -> None:
         """Report a failure. The log has all of it. Players read no folders and no code: of an error of somebody's environment
@@ -412,16 +416,18 @@ class Worker:
 
     def _do_jobs(self) -> None:
         while (job := self._jobs.get()) is not None:
-            self._hand_over(job())
+            number, work = job
+            try:
+                done = work()
+            except Exception as error:
+                done = partial(self._fail, number, error)
+            self._hand_over(done)
 
     def _build(self, number: int, command: channel.Open) -> Callable[[], None]:
-        try:
-            env, start = self._worlds.new(Task.from_json(command.task), command.seed, for_people=command.for_people)
-            live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
-        except Exception as error:
-            return lambda failure=error: self._fail(number, failure)
-        self._worlds.load_soon(live.env.task)
-        return lambda: self._opened(live)
+        env, start = self._worlds.new(Task.from_json(command.task), command.seed, for_people=command.for_people)
+        live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
+        self._worlds.load_soon(env.task)
+        return partial(self._opened, live)
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
         """Name of the file with which browsers can draw this world, written unless it exists; makes the world ready."""
@@ -454,21 +460,18 @@ class Worker:
 
     def _open_journal(self, episode: LiveEpisode, command: channel.Start) -> Callable[[], None]:
         """Begin a recording; then the clock starts, unless the players have paused meanwhile."""
-        try:
-            if episode.recorder is None:
-                assert self._archive is not None
-                recorder = self._archive.recorder(
-                    episode.env.task,
-                    episode.env,
-                    seed=command.seed,
-                    owners=command.owners,
-                    session_id=command.session,
-                    episode_id=command.episode,
-                )
-                recorder.snapshots_at = _SNAPSHOTS_APART * episode.number  # by turns, also of games that begin together
-                episode.open_journal(recorder)
-        except Exception as error:
-            return lambda failure=error: self._fail(episode.number, failure)
+        if episode.recorder is None:
+            assert self._archive is not None
+            recorder = self._archive.recorder(
+                episode.env.task,
+                episode.env,
+                seed=command.seed,
+                owners=command.owners,
+                session_id=command.session,
+                episode_id=command.episode,
+            )
+            recorder.snapshots_at = _SNAPSHOTS_APART * episode.number  # by turns, also of games that begin together
+            episode.open_journal(recorder)
 
         def start() -> None:
             episode.driving.sit({seat: owner.name for seat, owner in command.owners.items()})
@@ -477,17 +480,14 @@ class Worker:
         return lambda: self._guard(episode.number, start)
 
     def _rebuild(self, number: int, command: channel.GoOn) -> Callable[[], None]:
-        try:
-            assert self._archive is not None
-            self._worlds.prepare(Task.from_json(command.task))
-            env, recorder, state = interplay.record.resume(self._archive, command.episode)
-            live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
-            live.driving.sit(command.owners)
-            recorder.snapshots_at = _SNAPSHOTS_APART * number
-            live.go_on_from(recorder, state)
-        except Exception as error:
-            return lambda failure=error: self._fail(number, failure)
-        return lambda: self._opened(live)
+        assert self._archive is not None
+        self._worlds.prepare(Task.from_json(command.task))
+        env, recorder, state = interplay.record.resume(self._archive, command.episode)
+        live = LiveEpisode(number, env, start=None, send=self._out.append, tables=self._tables_of(env))
+        live.driving.sit(command.owners)
+        recorder.snapshots_at = _SNAPSHOTS_APART * number
+        live.go_on_from(recorder, state)
+        return partial(self._opened, live)
 
     def _opened(self, live: LiveEpisode) -> None:
         self._opening.discard(live.number)
@@ -562,21 +562,9 @@ class Worker:
         self._channel.close()
 
 
-def _close_after_failure(episode: LiveEpisode) -> None:
-    """End the journal of an episode that failed, where even that can be written."""
-    assert episode.recorder is not None
-    try:
-        episode.recorder.finish("interrupted")
-    except Exception:
-        log.exception("game %d: its journal could not be ended", episode.number)
-        with contextlib.suppress(Exception):
-            episode.recorder.abandon()
-
-
 def main(descriptor: int) -> None:
-    processes.shield_from_the_terminal()
-    sys.setswitchinterval(0.0005)  # the builder must not keep a due step waiting
-    logging.basicConfig(format="%(asctime)s worker %(process)d: %(message)s", level=logging.WARNING)
-    Worker(socket.socket(fileno=descriptor)).run()
+    channel = processes.enter(descriptor, "worker")
+    sys.setswitchinterval(0.0005)  # the second thread must not keep a due step waiting
+    Worker(channel).run()
     logging.shutdown()
     os._exit(0)  # everything is on disk; taking hundreds of emulators apart one by one helps nobody

@@ -12,8 +12,8 @@ from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.tasks import Task
 
 _MAX_IDLE_WORLDS = 64
-"""Worlds of ended episodes kept for the next one, of all tasks: making an emulator holds up every game of the worker for 80 ms,
-and keeping one costs 2 MB. When a class of people stops at once and begins again, each of them gets one of these."""
+"""Worlds of ended episodes that wait for the next one, of all tasks: a new emulator holds up every game of the worker for
+80 ms, a waiting one costs 2 MB. A class that stops and begins again at once gets these."""
 _MAX_IDLE_LARGE_WORLDS = 4
 """Of one task whose worlds take 20 MB each."""
 _MAX_READY_WORLDS = 2
