@@ -17,8 +17,7 @@ from interplay.judge.pairing.matchmaking import Candidate, comparable
 from interplay.model_judges import features
 from interplay.model_judges.task_judge import ModelJudgeError
 from interplay.record import Archive
-from interplay.store.episodes import UPLOADED
-from interplay.store.judging import model_judges as answers_store
+from interplay.store.episodes import UPLOADED, episodes_by_id
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is, and of how much."""
@@ -61,7 +60,7 @@ def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress
     folder = archive.root / "media" / "features"
     folder.mkdir(parents=True, exist_ok=True)
     with archive.database.read() as session:
-        rows = answers_store.episodes_by_id(session, sorted(episodes))
+        rows = episodes_by_id(session, sorted(episodes))
     found: dict[str, dict[str, float]] = {}
     for place, row in enumerate(rows):
         on_progress("looking at videos", place, len(rows))

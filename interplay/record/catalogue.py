@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import cast
@@ -170,9 +170,9 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
     )
 
 
-def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
-    def row(one: Measure) -> SeatStatistic:
-        return SeatStatistic(
+def to_measure_rows(episode_id: str, measures: Iterable[Measure]) -> list[SeatStatistic]:
+    return [
+        SeatStatistic(
             episode_id=episode_id,
             seat=one.seat,
             actor=one.actor,
@@ -181,8 +181,8 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
             number=None if one.value is None else float(one.value),
             counts=dict(one.counts),
         )
-
-    return row
+        for one in measures
+    ]
 
 
 def from_measure_row(row: SeatStatistic) -> Measure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,14 +65,11 @@ class Resumed(NamedTuple):
 
 
 def play_again(episode: Episode) -> float:
-    env = make(episode.task)
-    try:
+    with closing(make(episode.task)) as env:
         again = RecordedEpisode(env)
         again.start(episode.seed)
         first = again.seats[0]
         rewards = [again.step(actions).rewards[first] for actions in episode.joint_actions()]
-    finally:
-        env.close()
     return total_of(np.array(rewards, np.float64))  # in the order of the sum it is compared with: 0.1 + 0.2 + ... has several
 
 

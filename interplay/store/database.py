@@ -20,7 +20,6 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
-from interplay.store import database as schema
 from interplay.store.models import Base
 
 log = logging.getLogger("interplay.store")

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -268,12 +268,10 @@ class Importing:
             env = make(brought.task)
         except EnvError as error:
             return str(error).splitlines()[0]
-        try:
+        with closing(env):
             if not env.deterministic:
                 return f"{brought.task.env.id} is not deterministic"
             return self._record(brought, RecordedEpisode(env, self._recorder(brought, env)), brought.look())
-        finally:
-            env.close()
 
     def _recorder(self, brought: Brought, env: PlayableEnv) -> Recorder:
         return self._archive.recorder(
