@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 DATABASE = "interplay.db"
 """The catalogue in a data folder, unless another database is named."""
 SITTING_GAP = timedelta(minutes=30)
-"""Who does not play a task for longer begins a new sitting."""
+"""A longer time without a game of a task begins a new sitting."""
 MAX_COMPARED = 200
-"""Ids an unknown one is compared with, at most: strangers may ask for any."""
+"""Ids that an unknown one is compared with, at most: strangers may ask for any."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:

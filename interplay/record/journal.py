@@ -43,7 +43,7 @@ _MARK = b"\x8eIPXXH3\n"
 DAMAGED = "damaged_journal"
 """The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What an error says where there is no space."""
+"""Numbers of errors where there is no space."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"

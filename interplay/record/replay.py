@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -116,7 +116,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableE
     }
     snapshots = table.select(["step", "snapshot"]).drop_null()
     position = 0
-    recorder = Recorder(record.next_path, world, header.at(num_steps + 1), num_steps=num_steps)
+    recorder = Recorder(record.next_path, world, replace(header, first_step=num_steps + 1), num_steps=num_steps)
     recorder.collection.sittings = archive.sittings(header)
     again = RecordedEpisode(world, collection=recorder.collection)
     again.start(header.seed)

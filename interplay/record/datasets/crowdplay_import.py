@@ -40,7 +40,7 @@ _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
 _SEED, _NOOPS = 0, 2
 """With this seed a world that waits for at most two steps waits for two."""
 _PERSON, _AGENT = 1, 2
-"""Who acted in a step, as CrowdPlay writes it."""
+"""Kinds of owners of a step, as CrowdPlay writes them."""
 _NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
 
 

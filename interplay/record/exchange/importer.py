@@ -37,7 +37,7 @@ from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
 
 EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
-"""What an episode from elsewhere may be called: it becomes the name of a file."""
+"""Allowed ids of episodes from elsewhere: they become names of files."""
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
 _LOCK = ".lock-import"

@@ -11,7 +11,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ SCHEMA_VERSION = 2
 """The only one that is read. Version 1 knew one actor an episode; only development versions wrote it."""
 METADATA_KEY = b"interplay"
 PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
-"""What people are called in data sets, and once these are imported."""
+"""Names of people in data sets, and once these are imported."""
 
 CHANGES = {b"coding": b"changes"}
 """Metadata of a journal's field `frame` that holds what changes from picture to picture."""
@@ -188,9 +188,6 @@ class Header:
                 "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
             }
         )
-
-    def at(self, first_step: int) -> Header:
-        return replace(self, first_step=first_step)
 
 
 def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
