@@ -185,7 +185,7 @@ class Segment:
         self._file: BinaryIO | None = None
         try:
             self._file = path.open("rb")
-            if _is_of_before(self._file):
+            if _lacks_checksums(self._file):
                 self._file.close()
                 self._file = io.BytesIO(_copied(path, path.stat().st_mtime_ns))
             self._rewind()
@@ -245,7 +245,7 @@ class Segment:
         return b""
 
 
-def _is_of_before(file: BinaryIO) -> bool:
+def _lacks_checksums(file: BinaryIO) -> bool:
     if file.read(4) != _CONTINUES or _MARK in file.read(1 << 16):
         return False
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

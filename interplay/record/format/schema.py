@@ -146,24 +146,20 @@ class Header:
 
     def to_json(self) -> dict[str, Any]:
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        return (
-            {"schema_version": SCHEMA_VERSION}
-            | plain
-            | {
-                "task": self.task.to_json(),
-                "task_hash": self.task.content_hash,
-                "env": self.task.env.id,
-                "env_versions": dict(self.env_versions),
-                "seats": list(self.seats),
-                "owners": {seat: asdict(owner) for seat, owner in self.owners.items()},
-                "created_at": self.created_at.isoformat(),
-                "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
-                "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
-                "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
-                "statistics": [spec.to_json() for spec in self.statistics],
-                "experts": dict(self.experts),
-            }
-        )
+        return {"schema_version": SCHEMA_VERSION, **plain} | {
+            "task": self.task.to_json(),
+            "task_hash": self.task.content_hash,
+            "env": self.task.env.id,
+            "env_versions": dict(self.env_versions),
+            "seats": list(self.seats),
+            "owners": {seat: asdict(owner) for seat, owner in self.owners.items()},
+            "created_at": self.created_at.isoformat(),
+            "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
+            "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
+            "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
+            "statistics": [spec.to_json() for spec in self.statistics],
+            "experts": dict(self.experts),
+        }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
